@@ -1,0 +1,1 @@
+"""Mnemoscope: see, explain, tune and repair what LangGraph agents remember."""

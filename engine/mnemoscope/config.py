@@ -1,0 +1,105 @@
+"""`MemoryConfig`: every number that shapes scoring, consolidation and recall, declared once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from .errors import ConfigurationError
+
+__all__ = ["KNOBS", "PRESETS", "Knob", "MemoryConfig"]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One setting: its default, the range that is allowed (both ends included), and what it does."""
+
+    name: str
+    default: float | int | bool
+    low: float
+    high: float
+    help: str
+
+
+KNOBS: dict[str, Knob] = {
+    knob.name: knob
+    for knob in (
+        Knob("semantic_weight", 0.5, 0.0, 1.0, "How much similarity to the query counts."),
+        Knob("recency_weight", 0.3, 0.0, 1.0, "How much a recent change counts."),
+        Knob("importance_weight", 0.2, 0.0, 1.0, "How much a memory's importance counts."),
+        Knob("recency_half_life_days", 30.0, 1e-6, 1e6, "Days after which recency has halved."),
+        Knob("lexical_weight", 0.0, 0.0, 1.0, "Share of BM25 in the similarity; 0 is cosine alone."),
+        Knob(
+            "consolidation_threshold",
+            0.85,
+            0.0,
+            1.0,
+            "Similarity from which a new fact is judged against a memory; 1 is off.",
+        ),
+        Knob("consolidation_limit", 5, 1, 100, "How many similar memories the judge sees for one fact."),
+        Knob(
+            "recall_oversample",
+            3,
+            1,
+            1000,
+            "First widening of a search where a store's vectors cannot be read.",
+        ),
+        Knob("default_importance", 0.5, 0.0, 1.0, "Importance of a memory that states none."),
+        Knob("touch_on_recall", True, 0, 1, "Whether a recall is noted in the memory's access history."),
+    )
+}
+
+
+def _knob(name: str) -> Any:
+    return field(default=KNOBS[name].default, metadata={"help": KNOBS[name].help})
+
+
+@dataclass(frozen=True)
+class MemoryConfig:
+    """Weights, half-life and thresholds; frozen, and checked when made.
+
+    `score = semantic_weight·similarity + recency_weight·0.5^(age_days/recency_half_life_days)
+    + importance_weight·importance`, the formula of CrewAI's unified memory and of `langgraph-memory`.
+    Weights are used as given and need not sum to 1, but one of them must be above 0.
+
+    Raises:
+        ConfigurationError: a field is not a finite number within the range of its `KNOBS` row.
+    """
+
+    semantic_weight: float = _knob("semantic_weight")
+    recency_weight: float = _knob("recency_weight")
+    importance_weight: float = _knob("importance_weight")
+    recency_half_life_days: float = _knob("recency_half_life_days")
+    consolidation_threshold: float = _knob("consolidation_threshold")
+    consolidation_limit: int = _knob("consolidation_limit")
+    recall_oversample: int = _knob("recall_oversample")
+    default_importance: float = _knob("default_importance")
+    touch_on_recall: bool = _knob("touch_on_recall")
+    lexical_weight: float = _knob("lexical_weight")
+
+    def __post_init__(self) -> None:
+        for spec in fields(self):
+            _check(KNOBS[spec.name], getattr(self, spec.name))
+        if self.semantic_weight + self.recency_weight + self.importance_weight == 0:
+            raise ConfigurationError(
+                "MemoryConfig: semantic_weight, recency_weight and importance_weight are all 0, "
+                "so nothing could be ranked; set at least one above 0."
+            )
+
+
+def _check(knob: Knob, value: object) -> None:
+    what = f"MemoryConfig.{knob.name}"
+    if isinstance(knob.default, bool):
+        if not isinstance(value, bool):
+            raise ConfigurationError(f"{what} must be True or False, got {value!r}.")
+        return
+    whole = isinstance(knob.default, int)
+    allowed = f"{'a whole number' if whole else 'a number'} from {knob.low:g} to {knob.high:g}"
+    number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or not knob.low <= value <= knob.high:  # type: ignore[arg-type, operator]
+        raise ConfigurationError(f"{what} must be {allowed}, got {value!r}.")
+
+
+PRESETS: dict[str, MemoryConfig] = {"classic": MemoryConfig()}
+"""Named configurations; each is measured in benchmarks/README.md."""

@@ -1,0 +1,132 @@
+"""Every error this library raises on purpose.
+
+MnemoscopeError
+├── ConfigurationError      (ValueError)  a setting or constructor argument is wrong
+├── NamespaceError          (ValueError)  a namespace or one of its labels cannot be used
+├── InputError              (ValueError)  what the caller passed in cannot be used
+│   └── ConversationError                 a transcript or upload cannot be read
+├── FilterError             (ValueError)  a metadata filter is not of the documented form
+├── NotFoundError           (LookupError) no such memory, change or tombstone
+├── ConflictError                         a memory changed since it was read; `conflicts` holds both texts
+├── PermissionDeniedError                 the connection is read-only or the role may not do this
+├── StoreError                            the store failed; `__cause__` is its own error
+│   └── StoreUnavailableError             it cannot be opened or reached
+├── EmbeddingError                        the embedder failed or gave vectors of the wrong shape
+└── ModelError                            a chat model failed; `failure` names the class of failure
+
+Messages name the thing, the value, what is allowed, and the way out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "ConfigurationError",
+    "Conflict",
+    "ConflictError",
+    "ConversationError",
+    "EmbeddingError",
+    "FilterError",
+    "InputError",
+    "MnemoscopeError",
+    "ModelError",
+    "NamespaceError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "StoreError",
+    "StoreUnavailableError",
+]
+
+
+class MnemoscopeError(Exception):
+    """Base of every error raised on purpose by this library."""
+
+
+class ConfigurationError(MnemoscopeError, ValueError):
+    """A setting or constructor argument is missing or out of range."""
+
+
+class NamespaceError(MnemoscopeError, ValueError):
+    """A namespace, or one of its labels, cannot be used."""
+
+
+class InputError(MnemoscopeError, ValueError):
+    """What the caller passed in cannot be used."""
+
+
+class ConversationError(InputError):
+    """A transcript or an uploaded file cannot be read as a conversation."""
+
+
+class FilterError(MnemoscopeError, ValueError):
+    """A metadata filter is not of the documented form."""
+
+
+class NotFoundError(MnemoscopeError, LookupError):
+    """There is no such memory, change or tombstone."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """One memory that is no longer what the caller had read.
+
+    `expected` and `actual` are its texts; `None` means that it was (or is) not there.
+    """
+
+    namespace: tuple[str, ...]
+    key: str
+    expected: str | None
+    actual: str | None
+
+    def __str__(self) -> str:
+        where = f"{'/'.join(self.namespace)} · {self.key}"
+        return f"{where}: expected {_shown(self.expected)}, found {_shown(self.actual)}"
+
+
+class ConflictError(MnemoscopeError):
+    """A memory changed since it was read, so nothing was written."""
+
+    def __init__(self, conflicts: list[Conflict]) -> None:
+        self.conflicts = conflicts
+        listed = "; ".join(str(conflict) for conflict in conflicts[:3])
+        more = f" (and {len(conflicts) - 3} more)" if len(conflicts) > 3 else ""
+        super().__init__(
+            f"{len(conflicts)} memories changed since they were read, so nothing was written: "
+            f"{listed}{more}. Read them again and repeat the change."
+        )
+
+
+class PermissionDeniedError(MnemoscopeError):
+    """The connection is read-only, or the operator's role may not do this."""
+
+
+class StoreError(MnemoscopeError):
+    """The store failed; its own error is the `__cause__`."""
+
+
+class StoreUnavailableError(StoreError):
+    """The store cannot be opened or reached."""
+
+
+class EmbeddingError(MnemoscopeError):
+    """The embedder failed, or gave vectors of the wrong number or dimension."""
+
+
+class ModelError(MnemoscopeError):
+    """A chat model failed.
+
+    `failure` is one of "no_tool_call", "invalid_json", "schema_violation", "truncated", "refused",
+    "timed_out", "rate_limited", "empty", "provider_error"; `raw` is what the model answered, if anything.
+    """
+
+    def __init__(self, message: str, *, failure: str, raw: str | None = None) -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.raw = raw
+
+
+def _shown(text: str | None) -> str:
+    if text is None:
+        return "nothing"
+    return repr(text if len(text) <= 200 else text[:199] + "…")

@@ -1,0 +1,69 @@
+"""What extraction and consolidation hand over: facts, and the decision for each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from pydantic import BaseModel, Field
+
+if TYPE_CHECKING:
+    from .records import MemoryRecord
+
+__all__ = [
+    "ACTIONS",
+    "ConsolidationDecision",
+    "Consolidator",
+    "ExtractedFact",
+    "ExtractedFacts",
+    "Extractor",
+    "Similar",
+]
+
+ACTIONS = ("insert", "update", "skip", "forget")
+"""What consolidation may decide for a fact."""
+
+
+class ExtractedFact(BaseModel):
+    """A fact taken out of a conversation, before it is a memory.
+
+    `importance` is 0 to 1, or None for the configured default. `quote` is the verbatim text it rests on and
+    `message_ids` the messages that hold it; `said_at` is when it was said, `subject` whom it is about.
+    """
+
+    content: str
+    categories: list[str] = Field(default_factory=list)
+    importance: float | None = Field(default=None, ge=0.0, le=1.0)
+    quote: str | None = None
+    message_ids: list[str] = Field(default_factory=list)
+    subject: str | None = None
+    said_at: datetime | None = None
+
+
+class ExtractedFacts(BaseModel):
+    """A list of facts, as a model returns it."""
+
+    facts: list[ExtractedFact] = Field(default_factory=list)
+
+
+class ConsolidationDecision(BaseModel):
+    """What to do with one fact: one of `ACTIONS`.
+
+    "insert" stores it; "update" replaces the memory `target_key` by `content` (or the fact's own text);
+    "skip" keeps the memory `target_key`, which already says it; "forget" withdraws `target_key`, which the
+    fact contradicts, and stores the fact only if `content` is given. Anything else is shown as a rejected
+    proposal and the fact is inserted as it is.
+    """
+
+    action: str
+    target_key: str | None = None
+    content: str | None = None
+    reason: str = ""
+
+
+Similar: TypeAlias = "list[tuple[MemoryRecord, float]]"
+"""Memories with their cosine similarity to a fact, highest first."""
+
+Extractor: TypeAlias = Callable[[str], Sequence[ExtractedFact] | Awaitable[Sequence[ExtractedFact]]]
+Consolidator: TypeAlias = Callable[[ExtractedFact, Similar], ConsolidationDecision | Awaitable[ConsolidationDecision]]

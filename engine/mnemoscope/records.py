@@ -1,0 +1,258 @@
+"""`MemoryRecord`: one memory as people and code read it, and its form in the store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from .namespaces import Namespace
+from .times import read_time, to_iso, utc_now
+
+__all__ = ["KIND", "Evidence", "MemoryRecord", "StoredLike", "text_of"]
+
+KIND = "memory"
+
+_OURS = frozenset(
+    {
+        "kind", "content", "categories", "importance", "created_at", "last_accessed", "source", "private",
+        "metadata", "updated_at", "revision", "evidence", "expires_at", "pinned",
+    }
+)  # fmt: skip
+
+
+class StoredLike(Protocol):
+    """What `MemoryRecord.from_item` reads: a LangGraph `Item`, a `SearchItem`, or our own `StoredItem`."""
+
+    @property
+    def namespace(self) -> tuple[str, ...]: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def updated_at(self) -> datetime: ...
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a memory rests on: the source, its messages, the verbatim quote, and when it was said."""
+
+    source: str | None = None
+    message_ids: list[str] = field(default_factory=list)
+    quote: str | None = None
+    said_at: datetime | None = None
+    run: str | None = None
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form; unknown parts are left out."""
+        value: dict[str, Any] = {
+            "source": self.source,
+            "message_ids": list(self.message_ids),
+            "quote": self.quote,
+            "said_at": to_iso(self.said_at) if self.said_at else None,
+            "run": self.run,
+        }
+        return {name: part for name, part in value.items() if part not in (None, [])}
+
+    @classmethod
+    def from_value(cls, value: Mapping[str, Any]) -> Evidence:
+        """Read the stored form; parts of the wrong type are left out."""
+        ids = value.get("message_ids")
+        return cls(
+            source=_text_or_none(value.get("source")),
+            message_ids=[str(each) for each in ids] if isinstance(ids, list) else [],
+            quote=_text_or_none(value.get("quote")),
+            said_at=read_time(value.get("said_at")),
+            run=_text_or_none(value.get("run")),
+        )
+
+
+@dataclass(frozen=True)
+class MemoryRecord:
+    """One memory. Times are aware UTC; lists and dicts are to be read, not changed.
+
+    `importance` is 0 to 1, or None where the item states none that can be read. `extra` holds the stored
+    fields that are not ours: they survive every edit. `problems` says what of the stored item could not be
+    read as it should; a record with problems is still shown and ranked on what is known.
+    """
+
+    key: str
+    namespace: Namespace
+    content: str
+    categories: list[str] = field(default_factory=list)
+    importance: float | None = 0.5
+    created_at: datetime = field(default_factory=utc_now)
+    last_accessed: datetime | None = None
+    source: str | None = None
+    private: bool = False
+    metadata: dict[str, Any] = field(default_factory=dict)
+    updated_at: datetime | None = None
+    revision: int = 1
+    evidence: list[Evidence] = field(default_factory=list)
+    expires_at: datetime | None = None
+    pinned: bool = False
+    kind: str = KIND
+    extra: dict[str, Any] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @property
+    def changed_at(self) -> datetime:
+        """When the content last changed: `updated_at`, or else `created_at`. Recency is measured from it."""
+        return self.updated_at or self.created_at
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form: a flat JSON object, with `extra` as it was."""
+        value = dict(self.extra)
+        value |= {
+            "kind": self.kind,
+            "content": self.content,
+            "categories": list(self.categories),
+            "importance": self.importance,
+            "created_at": to_iso(self.created_at),
+            "last_accessed": to_iso(self.last_accessed or self.created_at),
+            "source": self.source,
+            "private": self.private,
+            "metadata": dict(self.metadata),
+            "updated_at": to_iso(self.updated_at) if self.updated_at else None,
+            "revision": self.revision,
+            "evidence": [each.to_value() for each in self.evidence],
+        }
+        if self.expires_at:
+            value["expires_at"] = to_iso(self.expires_at)
+        if self.pinned:
+            value["pinned"] = True
+        return value
+
+    @classmethod
+    def from_item(cls, item: StoredLike) -> MemoryRecord:
+        """Read any stored item; whatever a stranger wrote, this does not raise.
+
+        LangMem's `{"content": …}` and `{"kind": …, "content": {…}}` items and any other JSON are read as
+        far as they go; what cannot be read is named in `problems`.
+        """
+        value = item.value if isinstance(item.value, Mapping) else {}
+        problems: list[str] = [] if isinstance(item.value, Mapping) else ["the value is not an object"]
+        content = text_of(value)
+        if content is None:
+            problems.append("there is no text under 'content'")
+        created = _time(value, "created_at", problems) or read_time(item.created_at) or utc_now()
+        return cls(
+            key=item.key,
+            namespace=tuple(item.namespace),
+            content=content or "",
+            categories=_categories(value.get("categories"), problems),
+            importance=_importance(value.get("importance"), problems),
+            created_at=created,
+            last_accessed=_time(value, "last_accessed", problems),
+            source=_text(value, "source", problems),
+            private=_flag(value, "private", problems),
+            metadata=_mapping(value.get("metadata"), problems),
+            updated_at=_time(value, "updated_at", problems),
+            revision=_revision(value.get("revision"), problems),
+            evidence=_evidence(value.get("evidence"), problems),
+            expires_at=_time(value, "expires_at", problems),
+            pinned=_flag(value, "pinned", problems),
+            kind=str(value.get("kind", "")),
+            extra={name: part for name, part in value.items() if name not in _OURS},
+            problems=tuple(problems),
+        )
+
+
+def text_of(value: Mapping[str, Any]) -> str | None:
+    """The text of a stored value, or None where it has none.
+
+    It is `content` where that is text; LangMem's manager nests it, and then its own `content`, or else its
+    text fields in order, are the text.
+    """
+    content = value.get("content")
+    if isinstance(content, Mapping):
+        nested = content.get("content")
+        if isinstance(nested, str):
+            return nested
+        parts = [f"{name}: {part}" for name, part in content.items() if isinstance(part, str | int | float)]
+        return "\n".join(parts) or None
+    return content if isinstance(content, str) and content.strip() else None
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _text(value: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
+    part = value.get(name)
+    if part is not None and not isinstance(part, str):
+        problems.append(f"{name} is not text: {part!r}")
+    return _text_or_none(part)
+
+
+def _time(value: Mapping[str, Any], name: str, problems: list[str]) -> datetime | None:
+    stored = value.get(name)
+    moment = read_time(stored)
+    if stored is not None and moment is None:
+        problems.append(f"{name} is not a time: {stored!r}")
+    return moment
+
+
+def _flag(value: Mapping[str, Any], name: str, problems: list[str]) -> bool:
+    part = value.get(name)
+    if part is None or isinstance(part, bool):
+        return bool(part)
+    problems.append(f"{name} is not true or false: {part!r}")
+    # A flag that cannot be read hides rather than shows.
+    return name == "private"
+
+
+def _importance(value: object, problems: list[str]) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        problems.append(f"importance is not a number: {value!r}")
+        return None
+    if not 0.0 <= value <= 1.0:
+        problems.append(f"importance is outside 0 to 1: {value!r}")
+        return min(max(float(value), 0.0), 1.0)
+    return float(value)
+
+
+def _categories(value: object, problems: list[str]) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        problems.append("categories is one text, not a list")
+        return [value]
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        problems.append(f"categories is not a list of texts: {value!r}")
+        return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return list(value)
+
+
+def _mapping(value: object, problems: list[str]) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        problems.append(f"metadata is not an object: {value!r}")
+        return {}
+    return dict(value)
+
+
+def _revision(value: object, problems: list[str]) -> int:
+    if value is None:
+        return 1
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        problems.append(f"revision is not a whole number from 1: {value!r}")
+        return 1
+    return value
+
+
+def _evidence(value: object, problems: list[str]) -> list[Evidence]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        problems.append(f"evidence is not a list: {value!r}")
+        return []
+    return [Evidence.from_value(each) for each in value if isinstance(each, Mapping)]

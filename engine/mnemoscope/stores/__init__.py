@@ -1,0 +1,1 @@
+"""One adapter a store; `base` says what an adapter does."""

@@ -1,0 +1,192 @@
+"""What the engine asks of a store, beyond the official `BaseStore` API.
+
+An adapter wraps one `BaseStore`. The generic one lives on the official API alone; the others read vectors,
+count, and write atomically where their store allows it. `Abilities` says which of it is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import BaseStore
+from numpy.typing import NDArray
+
+from ..namespaces import Namespace
+
+__all__ = [
+    "CONTENT_FIELD",
+    "KEEP",
+    "Abilities",
+    "Guard",
+    "Hit",
+    "Keep",
+    "Ref",
+    "Snapshot",
+    "StoreAdapter",
+    "StoredItem",
+    "Vectors",
+    "Write",
+]
+
+Ref: TypeAlias = tuple[Namespace, str]
+"""Where an item is: its namespace and key."""
+
+Vectors: TypeAlias = Mapping[str, NDArray[np.float32]]
+"""Vectors of one item by the field they were made from; empty where it has none."""
+
+CONTENT_FIELD = "content"
+"""The field whose text is embedded."""
+
+
+class Keep(Enum):
+    """The type of `KEEP`."""
+
+    KEEP = "keep"
+
+
+KEEP = Keep.KEEP
+"""Leave the vectors of an item as they are: for changes that do not touch its text."""
+
+
+@dataclass(frozen=True)
+class StoredItem:
+    """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy."""
+
+    namespace: Namespace
+    key: str
+    value: Any
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def ref(self) -> Ref:
+        """Where the item is."""
+        return self.namespace, self.key
+
+
+@dataclass(frozen=True)
+class Write:
+    """Put an item (`value` is an object) or delete it (`value` is None), vectors included.
+
+    `vectors` replaces all vectors of the item; `KEEP` leaves them; an empty mapping leaves it without any.
+    A store that embeds by itself takes the field names and embeds `value[field]`. `created_at` is the
+    item's own creation time where it must survive (an undo); None keeps the present one, or is now.
+    """
+
+    namespace: Namespace
+    key: str
+    value: Mapping[str, Any] | None
+    vectors: Vectors | Keep = field(default_factory=dict)
+    created_at: datetime | None = None
+
+    @property
+    def ref(self) -> Ref:
+        """Where the item is."""
+        return self.namespace, self.key
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition of a write: the item's value must still equal `value`; None: it must not exist."""
+
+    namespace: Namespace
+    key: str
+    value: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One result of the store's own search; `similarity` is None for an item without a vector."""
+
+    item: StoredItem
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Items of a namespace (or subtree) with their vectors, read at one moment.
+
+    `markers[i]` differs whenever item i was written in between (value or vectors). `matrix` is float32 of
+    shape (vectors, dimensions), rows as stored; `owner[j]` is the position in `items` that row j belongs to,
+    ascending. Vectors of another dimension than the index's are left out and counted in `misfits` by position.
+    """
+
+    items: list[StoredItem]
+    markers: list[Hashable]
+    matrix: NDArray[np.float32]
+    owner: NDArray[np.int64]
+    misfits: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What an adapter can do; `limits` says the rest in sentences for people.
+
+    `reads_vectors`: `load` gives vectors, so ranking is exact. `sees_changes`: `token` tells of writes by
+    any process. `atomic`: a batch is written whole or not at all, even when the process is killed.
+    `guards_processes`: guards hold against other processes, not only against this one.
+    """
+
+    reads_vectors: bool
+    sees_changes: bool
+    atomic: bool
+    guards_processes: bool
+    limits: tuple[str, ...] = ()
+
+
+class StoreAdapter(Protocol):
+    """One store as the engine uses it. Every method raises `StoreError` where the store fails.
+
+    Reading methods change nothing: no write, no counter, no refreshed time-to-live.
+    """
+
+    name: str
+    store: BaseStore
+    abilities: Abilities
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The store's embedder, or None where it does not show it."""
+
+    @property
+    def dimensions(self) -> int | None:
+        """Dimensions of the store's vectors, or None where it does not say."""
+
+    def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
+        """Items of every namespace that is or lies below the prefix, empty ones left out, sorted."""
+
+    def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
+        """The items at these places, in order, None where there is none. One round trip where it can be."""
+
+    def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
+        """All items of a namespace, or those at `keys` alone, by namespace and key, with vectors where read."""
+
+    def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
+        """The marker of every item, as `load` would give it, without the values and vectors."""
+
+    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
+        """Equal to an earlier one only if nothing there changed since; None where the store cannot tell."""
+
+    def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
+        """The store's own nearest items, best first: for stores whose vectors cannot be read.
+
+        At most `limit`; fewer only if there are no more (an adapter whose store may return short rows
+        without reason says so in `abilities.limits`).
+        """
+
+    def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
+        """Check every guard, then do all writes, in one batch. The last write to a place wins.
+
+        Raises:
+            ConflictError: a guard does not hold; nothing was written.
+            InputError: a value cannot be stored; nothing was written.
+        """
+
+    def close(self) -> None:
+        """Release what the adapter itself opened."""

@@ -1,0 +1,29 @@
+"""Text hygiene: what may be stored, and when two texts say the same thing letter by letter."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["normalise", "one_line", "storable"]
+
+# PostgreSQL refuses NUL, and no UTF-8 encoder takes a lone surrogate.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> tuple[str, int]:
+    """The text with every character that no store can hold replaced by U+FFFD, and how many were."""
+    return _UNSTORABLE.subn("\ufffd", text)
+
+
+def normalise(text: str) -> str:
+    """The form in which two texts are compared: NFKC, case-folded, white space collapsed.
+
+    Letters of every script, digits and symbols are kept, so "C++" and "C" stay different.
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def one_line(text: str) -> str:
+    """The text on one line, so that stored text cannot pose as a new line of a prompt or a list."""
+    return " ".join(text.split())

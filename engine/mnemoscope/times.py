@@ -1,0 +1,51 @@
+"""Times: everything inside is an aware UTC datetime; everything stored is ISO-8601 UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+__all__ = ["Clock", "from_iso", "read_time", "to_iso", "utc_now"]
+
+Clock: TypeAlias = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The current time, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def to_iso(moment: datetime) -> str:
+    """The stored form of a time: ISO-8601, UTC, microseconds kept. A naive time is taken as UTC."""
+    return _aware(moment).isoformat()
+
+
+def from_iso(text: str) -> datetime:
+    """An aware UTC time from its ISO-8601 form; without an offset it is taken as UTC.
+
+    Raises:
+        ValueError: the text is not ISO-8601.
+    """
+    return _aware(datetime.fromisoformat(text))
+
+
+def read_time(value: object) -> datetime | None:
+    """A stored time in any common form, or None where it cannot be read as one.
+
+    Accepted: a datetime, ISO-8601 text, seconds since 1970 as a number.
+    """
+    try:
+        if isinstance(value, datetime):
+            return _aware(value)
+        if isinstance(value, str):
+            return from_iso(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
