@@ -38,7 +38,7 @@ class StoredLike(Protocol):
     def updated_at(self) -> datetime: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What a memory rests on: the source, its messages, the verbatim quote, and when it was said."""
 
@@ -72,7 +72,7 @@ class Evidence:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MemoryRecord:
     """One memory. Times are aware UTC; lists and dicts are to be read, not changed.
 

@@ -39,8 +39,7 @@ class ScorePart:
 def decay(age_seconds: NDArray[np.float64], half_life_days: float) -> NDArray[np.float64]:
     """Recency, 1 for now and halving every `half_life_days`. A time in the future counts as now."""
     ages: NDArray[np.float64] = np.maximum(age_seconds, 0.0) / (SECONDS_PER_DAY * half_life_days)
-    recency: NDArray[np.float64] = np.exp2(-ages)
-    return recency
+    return np.power(0.5, ages)
 
 
 def contributions(
@@ -55,7 +54,8 @@ def contributions(
     """
     raw = np.stack([similarity, recency, importance])
     weights = np.array([config.semantic_weight, config.recency_weight, config.importance_weight])
-    return np.nan_to_num(raw, nan=0.0) * weights[:, np.newaxis]
+    weighted: NDArray[np.float64] = np.nan_to_num(raw, nan=0.0) * weights[:, np.newaxis]
+    return weighted
 
 
 def parts_of(record: MemoryRecord, similarity: float | None, config: MemoryConfig, now: datetime) -> list[ScorePart]:

@@ -1,0 +1,147 @@
+"""The filter form: one small language over a memory's fields, evaluated the same on every store.
+
+A filter is an object whose keys are paths ("source", "metadata.team", "categories") and whose values are
+what must hold there; all of them must. A plain value means equality. An object of operators means each:
+`$eq $ne $gt $gte $lt $lte` (numbers with numbers, texts with texts; anything else is no match), `$in`,
+`$nin` (a list), `$exists` (true or false), `$contains` (an element of a list, or a part of a text).
+An object without operators goes one level deeper: {"metadata": {"team": "red"}}. A path that is not there is
+equal only to None.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from .errors import FilterError
+from .records import MemoryRecord
+
+__all__ = ["OPERATORS", "Filter", "Predicate", "compile_filter"]
+
+Filter: TypeAlias = Mapping[str, Any]
+Predicate: TypeAlias = Callable[[MemoryRecord], bool]
+
+_Test: TypeAlias = Callable[[Any], bool]
+_MISSING = object()
+
+
+def compile_filter(filter: Filter | None) -> Predicate | None:
+    """The filter as a test of one memory, or None where there is nothing to test.
+
+    Raises:
+        FilterError: the filter is not of the form this module describes.
+    """
+    if not filter:
+        return None
+    if not isinstance(filter, Mapping):
+        raise FilterError(f"A filter is an object of paths and conditions, got {filter!r}.")
+    tests = [_at_path(str(path), condition) for path, condition in filter.items()]
+    return lambda record: all(test(record) for test in tests)
+
+
+def _at_path(path: str, condition: object) -> Predicate:
+    head, *rest = path.split(".")
+    if not head or not all(rest):
+        raise FilterError(f"The filter path {path!r} has an empty part; write it like 'metadata.team'.")
+    test = _test(condition, path)
+    return lambda record: test(_descend(_field(record, head), rest))
+
+
+def _field(record: MemoryRecord, name: str) -> object:
+    if name in MemoryRecord.__slots__:
+        return getattr(record, name)
+    return record.extra.get(name, _MISSING)
+
+
+def _descend(value: object, path: list[str]) -> object:
+    for name in path:
+        if not isinstance(value, Mapping) or name not in value:
+            return _MISSING
+        value = value[name]
+    return value
+
+
+def _test(condition: object, path: str) -> _Test:
+    if not isinstance(condition, Mapping):
+        return lambda value: _equal(value, condition)
+    if not condition:
+        raise FilterError(f"The filter at {path!r} is an empty object; give a value or an operator.")
+    named = [str(name).startswith("$") for name in condition]
+    if all(named):
+        tests = [_operator(str(name), operand, path) for name, operand in condition.items()]
+        return lambda value: all(test(value) for test in tests)
+    if any(named):
+        raise FilterError(f"The filter at {path!r} mixes operators and fields: {dict(condition)!r}.")
+    deeper = [(str(name), _test(part, f"{path}.{name}")) for name, part in condition.items()]
+    return lambda value: all(test(_descend(value, [name])) for name, test in deeper)
+
+
+def _operator(name: str, operand: object, path: str) -> _Test:
+    if name not in OPERATORS:
+        raise FilterError(f"Unknown operator {name!r} in the filter at {path!r}; known are {', '.join(OPERATORS)}.")
+    return OPERATORS[name](operand, path)
+
+
+def _equal(value: object, expected: object) -> bool:
+    if value is _MISSING:
+        return expected is None
+    # In Python True == 1; in JSON they are two things.
+    return isinstance(value, bool) == isinstance(expected, bool) and value == expected
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[object, str], _Test]:
+    def make(operand: object, path: str) -> _Test:
+        if isinstance(operand, bool) or not isinstance(operand, int | float | str):
+            raise FilterError(f"The filter at {path!r} compares with {operand!r}; allowed is a number or a text.")
+        kinds = (str,) if isinstance(operand, str) else (int, float)
+
+        def test(value: object) -> bool:
+            shown = value.isoformat() if hasattr(value, "isoformat") else value
+            return isinstance(shown, kinds) and not isinstance(shown, bool) and compare(shown, operand)
+
+        return test
+
+    return make
+
+
+def _member(wanted: bool) -> Callable[[object, str], _Test]:
+    def make(operand: object, path: str) -> _Test:
+        if not isinstance(operand, list | tuple | set | frozenset):
+            raise FilterError(f"The filter at {path!r} needs a list after $in or $nin, got {operand!r}.")
+        options = list(operand)
+        return lambda value: any(_equal(value, option) for option in options) == wanted
+
+    return make
+
+
+def _exists(operand: object, path: str) -> _Test:
+    if not isinstance(operand, bool):
+        raise FilterError(f"The filter at {path!r} needs true or false after $exists, got {operand!r}.")
+    return lambda value: (value is not _MISSING and value is not None) == operand
+
+
+def _contains(operand: object, path: str) -> _Test:
+    del path
+
+    def test(value: object) -> bool:
+        if isinstance(value, str):
+            return isinstance(operand, str) and operand in value
+        return isinstance(value, list | tuple) and any(_equal(each, operand) for each in value)
+
+    return test
+
+
+OPERATORS: dict[str, Callable[[object, str], _Test]] = {
+    "$eq": lambda operand, _: lambda value: _equal(value, operand),
+    "$ne": lambda operand, _: lambda value: not _equal(value, operand),
+    "$gt": _ordered(operator.gt),
+    "$gte": _ordered(operator.ge),
+    "$lt": _ordered(operator.lt),
+    "$lte": _ordered(operator.le),
+    "$in": _member(True),
+    "$nin": _member(False),
+    "$exists": _exists,
+    "$contains": _contains,
+}
+"""The operators, by name, each as a maker of tests."""

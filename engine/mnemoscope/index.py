@@ -1,0 +1,234 @@
+"""One cached index a namespace: records, vectors and columns, kept fresh by the store's change token.
+
+An index is immutable: a refresh makes a new one from the old and from what changed, so that readers in
+other threads keep a consistent one without any lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .lexical import LexicalIndex
+from .namespaces import Namespace
+from .records import MemoryRecord
+from .stores.base import Ref, Snapshot, StoreAdapter
+
+__all__ = ["IndexCache", "ScopeIndex"]
+
+# What one record costs beside its text and vector, measured on records of the usual shape.
+_BYTES_PER_RECORD = 1_400
+
+DEFAULT_CACHE_BYTES = 1_500_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScopeIndex:
+    """Every memory of one scope (a namespace, or with `subtree` all below it), ready to be ranked.
+
+    `matrix` holds unit vectors, float32 of shape (vectors, dimensions); `owner[j]` is the position in
+    `records` of row j, ascending. `misfits` counts vectors of another dimension.
+    """
+
+    namespace: Namespace
+    subtree: bool
+    token: Hashable | None
+    records: list[MemoryRecord]
+    markers: list[Hashable]
+    matrix: NDArray[np.float32]
+    owner: NDArray[np.int64]
+    misfits: int = 0
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @cached_property
+    def position(self) -> dict[Ref, int]:
+        """Where each item stands in `records`."""
+        return {(record.namespace, record.key): at for at, record in enumerate(self.records)}
+
+    @cached_property
+    def changed(self) -> NDArray[np.float64]:
+        """When each content last changed, in seconds since 1970."""
+        return np.fromiter((record.changed_at.timestamp() for record in self.records), np.float64, len(self))
+
+    @cached_property
+    def importance(self) -> NDArray[np.float64]:
+        """Importance, 0 to 1, NaN where the item states none."""
+        values = (np.nan if record.importance is None else record.importance for record in self.records)
+        return np.fromiter(values, np.float64, len(self))
+
+    @cached_property
+    def private(self) -> NDArray[np.bool_]:
+        """Which memories are private to their source."""
+        return np.fromiter((record.private for record in self.records), np.bool_, len(self))
+
+    @cached_property
+    def expires(self) -> NDArray[np.float64]:
+        """When each memory expires, in seconds since 1970; infinite where it does not."""
+        values = (record.expires_at.timestamp() if record.expires_at else np.inf for record in self.records)
+        return np.fromiter(values, np.float64, len(self))
+
+    @cached_property
+    def unreadable(self) -> NDArray[np.bool_]:
+        """Which items hold no text that could be recalled."""
+        return np.fromiter((not record.content for record in self.records), np.bool_, len(self))
+
+    @cached_property
+    def vectored(self) -> NDArray[np.bool_]:
+        """Which memories have a usable vector."""
+        found = np.zeros(len(self), np.bool_)
+        found[self.owner] = True
+        return found
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """The words of every memory, built at first use."""
+        return LexicalIndex.build([record.content for record in self.records])
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Roughly what this index holds in memory."""
+        texts = sum(len(record.content) for record in self.records)
+        return self.matrix.nbytes + 3 * texts + _BYTES_PER_RECORD * len(self)
+
+    def cosine(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Cosine of each memory with a unit vector of shape (dimensions,); NaN where it has no vector."""
+        similarities: NDArray[np.float64] = self.cosines(vector[np.newaxis, :])[0]
+        return similarities
+
+    def cosines(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Cosines of unit vectors of shape (m, dimensions) with n memories, shape (m, n), NaN where unknown.
+
+        A memory with several vectors counts by its nearest, as stores do.
+        """
+        similarities = np.full((len(vectors), len(self)), np.nan)
+        if not len(self.owner):
+            return similarities
+        products = np.clip(vectors @ self.matrix.T, -1.0, 1.0)
+        if len(self.owner) == len(self) and self._one_each:
+            similarities[:] = products
+        else:
+            starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+            similarities[:, self.owner[starts]] = np.maximum.reduceat(products, starts, axis=1)
+        return similarities
+
+    @cached_property
+    def _one_each(self) -> bool:
+        return bool(np.array_equal(self.owner, np.arange(len(self))))
+
+
+class IndexCache:
+    """The indexes of one store, least recently used first out, within `limit_bytes`."""
+
+    def __init__(self, adapter: StoreAdapter, *, limit_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self._adapter = adapter
+        self._limit = limit_bytes
+        self._indexes: OrderedDict[tuple[Namespace, bool], ScopeIndex] = OrderedDict()
+        self._building: dict[tuple[Namespace, bool], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly what all cached indexes hold in memory."""
+        with self._lock:
+            return sum(index.nbytes for index in self._indexes.values())
+
+    def get(self, namespace: Namespace, *, subtree: bool = False) -> ScopeIndex:
+        """The index of this scope as the store is now."""
+        scope = (namespace, subtree)
+        with self._lock:
+            turn = self._building.setdefault(scope, threading.Lock())
+        with turn:
+            token = self._adapter.token(namespace, subtree=subtree)
+            with self._lock:
+                old = self._indexes.get(scope)
+            if old is not None and token is not None and old.token == token:
+                index = old
+            elif old is not None and token is not None:
+                index = self._refresh(old, token)
+            else:
+                index = self._build(namespace, subtree, token)
+            self._keep(scope, index)
+        return index
+
+    def drop(self) -> None:
+        """Forget every cached index."""
+        with self._lock:
+            self._indexes.clear()
+
+    def _build(self, namespace: Namespace, subtree: bool, token: Hashable | None) -> ScopeIndex:
+        snapshot = self._adapter.load(namespace, subtree=subtree)
+        return _indexed(namespace, subtree, token, snapshot)
+
+    def _refresh(self, old: ScopeIndex, token: Hashable) -> ScopeIndex:
+        present = self._adapter.markers(old.namespace, subtree=old.subtree)
+        known = dict(zip(old.position, old.markers, strict=True))
+        fresh = [ref for ref, marker in present.items() if known.get(ref, _NONE) != marker]
+        if 2 * len(fresh) > len(old):
+            return self._build(old.namespace, old.subtree, token)
+        stale = set(fresh) | {ref for ref in known if ref not in present}
+        if not stale:
+            return _renewed(old, token)
+        snapshot = self._adapter.load(old.namespace, subtree=old.subtree, keys=fresh)
+        return _merged(old, stale, _indexed(old.namespace, old.subtree, token, snapshot))
+
+    def _keep(self, scope: tuple[Namespace, bool], index: ScopeIndex) -> None:
+        with self._lock:
+            self._indexes[scope] = index
+            self._indexes.move_to_end(scope)
+            while len(self._indexes) > 1 and sum(each.nbytes for each in self._indexes.values()) > self._limit:
+                dropped, _ = self._indexes.popitem(last=False)
+                self._building.pop(dropped, None)
+
+
+_NONE = object()
+
+
+def _indexed(namespace: Namespace, subtree: bool, token: Hashable | None, snapshot: Snapshot) -> ScopeIndex:
+    norms = np.linalg.norm(snapshot.matrix, axis=1)
+    usable = np.isfinite(norms) & (norms > 0)
+    matrix, owner = snapshot.matrix, snapshot.owner
+    if not usable.all():
+        matrix, owner, norms = matrix[usable], owner[usable], norms[usable]
+    if len(norms) and not np.allclose(norms, 1.0, atol=1e-4):
+        matrix = matrix / norms[:, np.newaxis]
+    records = [MemoryRecord.from_item(item) for item in snapshot.items]
+    misfits = sum(snapshot.misfits.values())
+    return ScopeIndex(namespace, subtree, token, records, list(snapshot.markers), matrix, owner, misfits)
+
+
+def _renewed(old: ScopeIndex, token: Hashable) -> ScopeIndex:
+    renewed = ScopeIndex(
+        old.namespace, old.subtree, token, old.records, old.markers, old.matrix, old.owner, old.misfits
+    )
+    # The cached columns describe the same records.
+    renewed.__dict__.update({name: value for name, value in old.__dict__.items() if name not in renewed.__dict__})
+    return renewed
+
+
+def _merged(old: ScopeIndex, stale: set[Ref], fresh: ScopeIndex) -> ScopeIndex:
+    kept = np.fromiter((ref not in stale for ref in old.position), np.bool_, len(old))
+    renumbered = np.cumsum(kept) - 1
+    rows = kept[old.owner]
+    records = [record for record, keep in zip(old.records, kept, strict=True) if keep]
+    markers = [marker for marker, keep in zip(old.markers, kept, strict=True) if keep]
+    parts = [part for part in (old.matrix[rows], fresh.matrix) if len(part)]
+    matrix = np.concatenate(parts) if parts else fresh.matrix
+    owner = np.concatenate([renumbered[old.owner[rows]], fresh.owner + len(records)])
+    return ScopeIndex(
+        old.namespace,
+        old.subtree,
+        fresh.token,
+        records + fresh.records,
+        markers + fresh.markers,
+        matrix,
+        owner,
+        old.misfits + fresh.misfits,
+    )

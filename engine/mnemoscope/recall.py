@@ -1,0 +1,278 @@
+"""Recall: the candidates of a query, gathered from the index or the store's search, and the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .config import MemoryConfig
+from .index import ScopeIndex
+from .lexical import LexicalIndex
+from .namespaces import Namespace
+from .ranking import Candidates, Ranking, rank
+from .records import MemoryRecord
+from .scoring import ScorePart, reasons_of
+from .stores.base import Hit, StoreAdapter
+from .text import one_line
+from .visibility import Drop, Visibility
+
+__all__ = ["Dropped", "MemoryMatch", "RecallResult", "gather", "widen"]
+
+SEARCH_LIMIT = 10_000
+"""How far a search is widened where a store's vectors cannot be read."""
+
+
+@dataclass(frozen=True)
+class MemoryMatch:
+    """One recalled memory. `parts` sum to `score`; `similarity` is None where it has no vector."""
+
+    record: MemoryRecord
+    score: float
+    similarity: float | None
+    parts: list[ScorePart] = field(default_factory=list)
+
+    @property
+    def match_reasons(self) -> list[str]:
+        """Which parts speak for it: "semantic", "recency", "importance"."""
+        return reasons_of(self.parts)
+
+    def format(self) -> str:
+        """One line for a prompt: score, text, categories. Stored line breaks cannot make a second line."""
+        line = f"- (score={self.score:.2f}) {one_line(self.record.content)}"
+        if self.record.categories:
+            line += f"  [{', '.join(one_line(each) for each in self.record.categories)}]"
+        return line
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A candidate that was not returned: why, and by how much where it was a matter of numbers."""
+
+    record: MemoryRecord
+    reason: Drop
+    detail: str
+    score: float
+    similarity: float | None
+    parts: list[ScorePart]
+
+
+class _DroppedList(Sequence[Dropped]):
+    """Dropped candidates, best score first, made one by one as they are read."""
+
+    def __init__(self, ranking: Ranking, describe: Callable[[int], str]) -> None:
+        self._ranking = ranking
+        self._describe = describe
+
+    def __len__(self) -> int:
+        return len(self._ranking.dropped_order)
+
+    @overload
+    def __getitem__(self, at: int) -> Dropped: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Dropped]: ...
+    def __getitem__(self, at: int | slice) -> Dropped | Sequence[Dropped]:
+        if isinstance(at, slice):
+            return [self._make(int(each)) for each in self._ranking.dropped_order[at]]
+        return self._make(int(self._ranking.dropped_order[at]))
+
+    def _make(self, at: int) -> Dropped:
+        parts = self._ranking.parts_at(at)
+        return Dropped(
+            record=self._ranking.candidates.records[at],
+            reason=Drop(int(self._ranking.reasons[at])),
+            detail=self._describe(at),
+            score=float(self._ranking.scores[at]),
+            similarity=parts[0].raw,
+            parts=parts,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RecallResult(Sequence[MemoryMatch]):
+    """The memories recalled, best first, and the account of how they were chosen.
+
+    `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
+    `timings` are seconds by step.
+    """
+
+    query: str
+    namespace: Namespace
+    ranking: Ranking
+    limit: int
+    min_score: float
+    min_similarity: float | None
+    timings: Mapping[str, float]
+
+    @cached_property
+    def matches(self) -> list[MemoryMatch]:
+        """The recalled memories, best first."""
+        return [self._match(int(at)) for at in self.ranking.order]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the result is the true top-k of the score."""
+        return self.ranking.candidates.exact
+
+    @property
+    def examined(self) -> int:
+        """How many memories were considered."""
+        return len(self.ranking.candidates)
+
+    @property
+    def total(self) -> int:
+        """How many memories the scope holds."""
+        return self.ranking.candidates.total
+
+    @property
+    def dropped(self) -> Sequence[Dropped]:
+        """Everything considered but not returned, best score first, with the reason."""
+        return _DroppedList(self.ranking, self._detail)
+
+    @cached_property
+    def dropped_counts(self) -> dict[Drop, int]:
+        """How many were dropped for each reason."""
+        codes, counts = np.unique(self.ranking.reasons, return_counts=True)
+        found = zip(codes.tolist(), counts.tolist(), strict=True)
+        return {Drop(code): count for code, count in found if code != Drop.NONE}
+
+    def rerank(self, config: MemoryConfig, *, limit: int | None = None, min_score: float | None = None) -> RecallResult:
+        """The same candidates under another configuration; no store, embedding or model call."""
+        limit = self.limit if limit is None else limit
+        floor = self.min_score if min_score is None else min_score
+        started = time.perf_counter()
+        ranking = rank(
+            self.ranking.candidates, config, limit=limit, min_score=floor, min_similarity=self.min_similarity
+        )
+        timings = {"rank": time.perf_counter() - started}
+        return RecallResult(self.query, self.namespace, ranking, limit, floor, self.min_similarity, timings)
+
+    def __len__(self) -> int:
+        return len(self.ranking.order)
+
+    @overload
+    def __getitem__(self, at: int) -> MemoryMatch: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[MemoryMatch]: ...
+    def __getitem__(self, at: int | slice) -> MemoryMatch | Sequence[MemoryMatch]:
+        return self.matches[at]
+
+    def _match(self, at: int) -> MemoryMatch:
+        parts = self.ranking.parts_at(at)
+        return MemoryMatch(self.ranking.candidates.records[at], float(self.ranking.scores[at]), parts[0].raw, parts)
+
+    def _detail(self, at: int) -> str:
+        reason = Drop(int(self.ranking.reasons[at]))
+        score = float(self.ranking.scores[at])
+        if reason is Drop.BELOW_SCORE:
+            return f"score {score:.3f} is {self.min_score - score:.3f} below the minimum of {self.min_score:.3f}"
+        if reason is Drop.BELOW_SIMILARITY and self.min_similarity is not None:
+            raw = self.ranking.raw[0, at]
+            known = "unknown" if np.isnan(raw) else f"{raw:.3f}"
+            return f"similarity {known} is below the minimum of {self.min_similarity:.3f}"
+        if reason is Drop.BEYOND_LIMIT and len(self):
+            last = float(self.ranking.scores[self.ranking.order[-1]])
+            return f"score {score:.3f}, {last - score:.3f} below the last of the {len(self)} returned"
+        return reason.label
+
+
+def gather(
+    index: ScopeIndex,
+    vector: NDArray[np.float32],
+    query: str,
+    visibility: Visibility,
+    config: MemoryConfig,
+    now: datetime,
+) -> Candidates:
+    """Every memory of the index as a candidate for this query. Exact, since none is left out."""
+    return Candidates(
+        records=index.records,
+        cosine=index.cosine(vector),
+        lexical=_lexical_share(index.lexical, query) if config.lexical_weight else None,
+        age_seconds=now.timestamp() - index.changed,
+        importance=index.importance,
+        withheld=visibility.withheld(index, now),
+        total=len(index),
+    )
+
+
+def widen(
+    adapter: StoreAdapter,
+    namespace: Namespace,
+    query: str,
+    visibility: Visibility,
+    config: MemoryConfig,
+    now: datetime,
+    *,
+    limit: int,
+    subtree: bool = False,
+) -> Candidates:
+    """Candidates from the store's own search, widened until no unseen memory could enter the top `limit`.
+
+    An unseen memory has at most the similarity of the last one seen, so it cannot score above
+    `w_s·that + w_r + w_i`. Stops at `SEARCH_LIMIT`, and then says that it is not exact.
+    """
+    total = sum(count for found, count in adapter.counts(namespace).items() if subtree or found == namespace)
+    asked = min(max(limit, 1) * config.recall_oversample, SEARCH_LIMIT)
+    while True:
+        hits = adapter.search(namespace, query, asked, subtree=subtree)
+        seen_all = len(hits) >= total or (len(hits) < asked and asked >= total)
+        candidates = _from_hits(hits, query, visibility, config, now, total=total, exact=seen_all)
+        if seen_all or _proven(candidates, config, limit):
+            return replace(candidates, exact=True)
+        if asked >= SEARCH_LIMIT:
+            return candidates
+        asked = min(asked * 4, SEARCH_LIMIT)
+
+
+def _lexical_share(lexical: LexicalIndex, query: str) -> NDArray[np.float64]:
+    scores = lexical.scores(query).astype(np.float64)
+    best = scores.max(initial=0.0)
+    share: NDArray[np.float64] = scores / best if best > 0 else scores
+    return share
+
+
+def _from_hits(
+    hits: list[Hit],
+    query: str,
+    visibility: Visibility,
+    config: MemoryConfig,
+    now: datetime,
+    *,
+    total: int,
+    exact: bool,
+) -> Candidates:
+    found = _index_of(hits)
+    similarity = np.array([np.nan if hit.similarity is None else hit.similarity for hit in hits], np.float64)
+    return Candidates(
+        records=found.records,
+        cosine=similarity,
+        lexical=_lexical_share(found.lexical, query) if config.lexical_weight else None,
+        age_seconds=now.timestamp() - found.changed,
+        importance=found.importance,
+        withheld=visibility.withheld(found, now),
+        total=total,
+        exact=exact,
+    )
+
+
+def _index_of(hits: list[Hit]) -> ScopeIndex:
+    records = [MemoryRecord.from_item(hit.item) for hit in hits]
+    nothing = np.zeros((0, 1), np.float32)
+    return ScopeIndex((), True, None, records, [None] * len(hits), nothing, np.zeros(0, np.int64))
+
+
+def _proven(candidates: Candidates, config: MemoryConfig, limit: int) -> bool:
+    ranking = rank(candidates, config, limit=limit)
+    known = candidates.cosine[~np.isnan(candidates.cosine)]
+    # BM25 is relative to the best of all texts, so with it only a full view proves anything.
+    if len(ranking.order) < limit or not len(known) or config.lexical_weight:
+        return False
+    bound = config.semantic_weight * known.min() + config.recency_weight + config.importance_weight
+    return bool(ranking.scores[ranking.order[-1]] >= bound)
