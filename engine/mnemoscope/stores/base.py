@@ -114,14 +114,23 @@ class Snapshot:
 
     `markers[i]` differs whenever item i was written in between (value or vectors). `matrix` is float32 of
     shape (vectors, dimensions), rows as stored; `owner[j]` is the position in `items` that row j belongs to,
-    ascending. Vectors of another dimension than the index's are left out and counted in `misfits` by position.
+    ascending, and `fields[j]` the field it was made from. Vectors of another dimension than the index's are
+    left out and counted in `misfits` by position.
     """
 
     items: list[StoredItem]
     markers: list[Hashable]
     matrix: NDArray[np.float32]
     owner: NDArray[np.int64]
+    fields: list[str]
     misfits: Mapping[int, int] = field(default_factory=dict)
+
+    def vectors_by_item(self) -> list[Vectors]:
+        """The vectors of each item, by field, in the order of `items`."""
+        found: list[dict[str, NDArray[np.float32]]] = [{} for _ in self.items]
+        for at, name, row in zip(self.owner.tolist(), self.fields, self.matrix, strict=True):
+            found[at][name] = row
+        return list(found)
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,19 @@ class StoreAdapter(Protocol):
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
         """All items of a namespace, or those at `keys` alone, by namespace and key, with vectors where read."""
+
+    def latest(
+        self,
+        namespace: Namespace,
+        *,
+        subtree: bool = False,
+        limit: int | None = None,
+        before: str | None = None,
+        where: Mapping[str, str] | None = None,
+    ) -> list[StoredItem]:
+        """Items by key, greatest first: at most `limit`, only keys below `before`, only those whose value
+        has the texts of `where` at its top level. For books whose keys begin with a time.
+        """
 
     def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
         """The marker of every item, as `load` would give it, without the values and vectors."""
