@@ -1,0 +1,50 @@
+# One command for each thing one does here. Needs Python 3.11 or later and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SOURCE := app pages engine tests benchmarks
+
+.PHONY: run test check format constraints clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.app  ## Open the dashboard on sample data
+	$(BIN)/mnemoscope demo
+
+test: $(VENV)/.test  ## Every test, those in a real browser too
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(VENV)/.test  ## What a commit needs: format, lint, types, and the tests without a browser
+	$(BIN)/ruff format --check $(SOURCE)
+	$(BIN)/ruff check $(SOURCE)
+	$(BIN)/mypy engine app
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+
+format: $(VENV)/.test  ## Let ruff put the source in order
+	$(BIN)/ruff check --fix $(SOURCE)
+	$(BIN)/ruff format $(SOURCE)
+
+constraints:  ## Resolve every dependency afresh and write their versions to constraints.txt
+	rm -rf build/resolve && $(PYTHON) -m venv build/resolve
+	build/resolve/bin/python -m pip install --quiet ".[app,postgres,test]"
+	build/resolve/bin/python -c 'from importlib.metadata import distributions; \
+	    pins = {d.name.lower().replace("_", "-"): d.version for d in distributions()}; \
+	    print(*(f"{name}=={pins[name]}" for name in sorted(pins.keys() - {"mnemoscope", "pip", "setuptools"})), sep="\n")' \
+	    > constraints.txt
+
+clean:  ## Remove what make made
+	rm -rf $(VENV) build dist *.egg-info
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no '$(PYTHON)' here. Install Python 3.11 or later, or name one: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Mnemoscope needs Python 3.11 or later; '$(PYTHON)' is $$($(PYTHON) -V). Name a newer one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "'$(PYTHON)' cannot make virtual environments. Install its venv package (Debian: apt install python3-venv)."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.app: $(VENV)/.made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[app]"
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[app,postgres,test]"
+	@touch $@ $(VENV)/.app

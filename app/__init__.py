@@ -1,0 +1,1 @@
+"""The dashboard's shell: its command, server, navigation, session, and what pages share."""

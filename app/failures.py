@@ -1,0 +1,28 @@
+"""What happens when a page fails: the operator sees a calm message, the log gets the rest."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+from mnemoscope.errors import MnemoscopeError
+
+from app import states
+
+__all__ = ["report"]
+
+logger = logging.getLogger("mnemoscope")
+
+
+def report(error: Exception) -> bool:
+    """Show an error that reached the top of a script, callback or fragment; always takes Streamlit's place.
+
+    Errors this library raises on purpose say what to do. Any other is logged under an id that the page shows.
+    """
+    if isinstance(error, MnemoscopeError):
+        states.failed(error)
+        return True
+    error_id = secrets.token_hex(4)
+    logger.error("Error %s in a page", error_id, exc_info=error)
+    states.broken(error_id)
+    return True

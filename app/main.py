@@ -1,0 +1,24 @@
+"""The dashboard's entry script: the page's frame, the shared header, and the chosen page."""
+
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parent.parent
+for _folder in (_ROOT / "engine", _ROOT):
+    if _folder.is_dir() and str(_folder) not in sys.path:
+        sys.path.insert(0, str(_folder))
+
+import streamlit as st
+from mnemoscope.errors import MnemoscopeError
+
+from app import failures, feedback, header, navigation, theme
+
+st.set_page_config(page_icon=str(theme.ICON), layout="wide")
+st.logo(str(theme.LOGO), icon_image=str(theme.ICON), size="large")
+page = navigation.choose()
+try:
+    header.draw()
+    feedback.draw()
+    page.run()
+except MnemoscopeError as error:
+    failures.report(error)

@@ -1,0 +1,134 @@
+"""The part of the store that every page looks at: a namespace alone, or with all that lies below it.
+
+It is in the URL as repeated `ns` parameters, one a label, and `below=1` where what lies below counts too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from mnemoscope.errors import NamespaceError
+from mnemoscope.namespaces import Namespace, is_within, read_prefix, show_namespace
+
+from app.display import counted, one_line
+
+__all__ = ["BELOW_KEY", "NAMESPACE_KEY", "Scope", "choices", "current", "draw"]
+
+NAMESPACE_KEY = "scope.namespace"
+BELOW_KEY = "scope.below"
+
+_STATE = "scope.state"
+_PARAMETERS = ("ns", "below")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A namespace, with everything below it if `subtree`. No label at all is the whole store."""
+
+    namespace: Namespace = ()
+    subtree: bool = True
+
+    @property
+    def is_whole_store(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.namespace
+
+    def to_query(self) -> dict[str, list[str]]:
+        """The URL parameters from which the scope is read."""
+        below = ["1"] if self.subtree and self.namespace else []
+        return {name: values for name, values in (("ns", list(self.namespace)), ("below", below)) if values}
+
+    def total(self, counts: Mapping[Namespace, int]) -> int:
+        """How many memories lie in the scope."""
+        return sum(
+            number for namespace, number in counts.items() if is_within(namespace, self.namespace, subtree=self.subtree)
+        )
+
+
+def current() -> Scope:
+    """The scope chosen at the top of the page."""
+    chosen = st.session_state.get(_STATE)
+    return chosen if isinstance(chosen, Scope) else Scope()
+
+
+def choices(counts: Iterable[Namespace]) -> list[Namespace]:
+    """What can be chosen: the whole store, every namespace, and every prefix of one, in order."""
+    prefixes = {namespace[:depth] for namespace in counts for depth in range(len(namespace) + 1)}
+    return sorted(prefixes | {()})
+
+
+def draw(counts: Mapping[Namespace, int]) -> Scope:
+    """Draw the picker over the namespaces that hold memories; the scope that is chosen."""
+    scope = _fitting(_from_url() or current(), counts)
+    _keep(scope)
+    offered = choices([*counts, scope.namespace])
+    st.session_state[NAMESPACE_KEY] = scope.namespace
+    st.session_state[BELOW_KEY] = scope.subtree
+    st.selectbox(
+        "Namespace",
+        offered,
+        format_func=lambda namespace: _labelled(namespace, counts),
+        key=NAMESPACE_KEY,
+        on_change=_choose,
+        label_visibility="collapsed",
+        width=300,
+        help="The part of the store that every page looks at.",
+    )
+    if scope.namespace and any(len(each) > len(scope.namespace) for each in _below(scope.namespace, counts)):
+        st.checkbox(
+            "with all below",
+            key=BELOW_KEY,
+            on_change=_choose_below,
+            disabled=scope.namespace not in counts,
+            help="Whether namespaces that start with these labels count too.",
+        )
+    return scope
+
+
+def _labelled(namespace: Namespace, counts: Mapping[Namespace, int]) -> str:
+    name = one_line(show_namespace(namespace), 60) if namespace else "Whole store"
+    number = sum(counts[each] for each in _below(namespace, counts))
+    return f"{name}  ·  {counted(number, 'memory', 'memories')}"
+
+
+def _below(prefix: Namespace, counts: Mapping[Namespace, int]) -> list[Namespace]:
+    return [namespace for namespace in counts if is_within(namespace, prefix, subtree=True)]
+
+
+def _fitting(scope: Scope, counts: Mapping[Namespace, int]) -> Scope:
+    # A prefix that holds no memories itself can only mean what lies below it.
+    is_prefix_alone = scope.namespace not in counts and bool(_below(scope.namespace, counts))
+    return replace(scope, subtree=scope.subtree or is_prefix_alone or scope.is_whole_store)
+
+
+def _from_url() -> Scope | None:
+    labels = st.query_params.get_all("ns")
+    if not labels:
+        return None
+    try:
+        return Scope(read_prefix(labels), subtree=st.query_params.get("below") == "1")
+    except NamespaceError:
+        return None
+
+
+def _choose() -> None:
+    # An exact namespace unless "with all below" is ticked; `_fitting` widens where only that makes sense.
+    _keep(Scope(st.session_state[NAMESPACE_KEY], subtree=False))
+
+
+def _choose_below() -> None:
+    _keep(Scope(current().namespace, subtree=st.session_state[BELOW_KEY]))
+
+
+def _keep(scope: Scope) -> None:
+    st.session_state[_STATE] = scope
+    query = scope.to_query()
+    for name in _PARAMETERS:
+        if st.query_params.get_all(name) == query.get(name, []):
+            continue
+        if name in query:
+            st.query_params[name] = query[name]
+        else:
+            st.query_params.pop(name, None)

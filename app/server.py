@@ -1,0 +1,147 @@
+"""The dashboard's server: Streamlit's own, bound to this machine, with a content-security policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import logging
+import os
+import re
+import threading
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from mnemoscope.errors import MnemoscopeError
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config as streamlit_config
+
+from app import failures, theme
+from app.settings import Settings
+
+__all__ = ["SecurityHeaders", "build", "content_security_policy", "options", "serve"]
+
+logger = logging.getLogger("mnemoscope")
+
+MAIN = Path(__file__).resolve().parent / "main.py"
+HEAVY_MODULES = ("pandas", "pyarrow", "plotly.graph_objects")
+MAX_UPLOAD_MEGABYTES = 50
+
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class SecurityHeaders:
+    """ASGI middleware that adds the policy and its companions to every response."""
+
+    def __init__(self, app: ASGIApp, policy: str) -> None:
+        self._app = app
+        self._headers = {
+            "Content-Security-Policy": policy,
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "SAMEORIGIN",
+            "Referrer-Policy": "no-referrer",
+            "Cross-Origin-Opener-Policy": "same-origin",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def content_security_policy(index: str) -> str:
+    """The policy for Streamlit's page `index`: nothing from other hosts, no inline script but its own."""
+    hashes = [hashlib.sha256(script.encode()).digest() for script in _INLINE_SCRIPT.findall(index)]
+    own = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
+    rules = {
+        "default-src": "'self'",
+        "script-src": f"'self' {own} blob:",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "frame-ancestors": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'self'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def options(port: int | None = None) -> dict[str, Any]:
+    """Streamlit's options for this dashboard; without a port it takes the first free one from 8501."""
+    chosen: dict[str, Any] = {
+        "server.address": "127.0.0.1",
+        "server.allowedHosts": ["localhost", "127.0.0.1"],
+        "server.headless": True,
+        "server.fileWatcherType": "none",
+        "server.showEmailPrompt": False,
+        "server.maxUploadSize": MAX_UPLOAD_MEGABYTES,
+        "server.enableAgentApi": False,
+        "browser.gatherUsageStats": False,
+        "client.toolbarMode": "viewer",
+        "client.showErrorDetails": "none",
+        "client.showErrorLinks": False,
+    }
+    return chosen | theme.OPTIONS | ({} if port is None else {"server.port": port})
+
+
+def build(*, opens_browser: bool) -> st.App:
+    """The dashboard as an ASGI application."""
+    index = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+
+    @asynccontextmanager
+    async def lifespan(_app: st.App) -> AsyncIterator[None]:
+        _prepare()
+        if opens_browser:
+            threading.Thread(target=_open_browser_when_healthy, daemon=True).start()
+        yield
+
+    return st.App(
+        MAIN,
+        lifespan=lifespan,
+        middleware=[Middleware(SecurityHeaders, policy=content_security_policy(index))],
+        on_script_error=failures.report,
+    )
+
+
+def serve(settings: Settings, *, port: int | None = None, opens_browser: bool = True) -> None:
+    """Run the dashboard until it is interrupted."""
+    os.environ.update(settings.to_environment())
+    build(opens_browser=opens_browser).run(config=options(port))
+
+
+def _prepare() -> None:
+    from app import session
+
+    for module in HEAVY_MODULES:
+        importlib.import_module(module)
+    try:
+        session.warm()
+    except MnemoscopeError as error:
+        # The page says it too, with what to do; the server stays up so that it can.
+        logger.error("%s", error)
+
+
+def _open_browser_when_healthy() -> None:
+    address = f"http://127.0.0.1:{streamlit_config.get_option('server.port')}"
+    pause = threading.Event()
+    for _attempt in range(100):
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                webbrowser.open(address)
+                return
+        except (urllib.error.URLError, OSError):
+            pause.wait(0.1)

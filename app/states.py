@@ -1,0 +1,59 @@
+"""What a page shows in place of a result: nothing there, nothing left by the filters, or a failure.
+
+The three look different, because they mean different things to an operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+from mnemoscope.errors import ConflictError, MnemoscopeError, PermissionDeniedError, StoreError
+
+from app.display import counted, safe
+
+__all__ = ["broken", "empty", "failed", "filtered_out"]
+
+_TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
+    (StoreError, "The store did not answer", "Run `mnemoscope doctor` in a terminal: it says what to do."),
+    (ConflictError, "Someone changed this meanwhile", "Reload the page, look at the new text, and decide again."),
+    (PermissionDeniedError, "Not allowed here", "Nothing was changed."),
+)
+
+
+def empty(title: str, hint: str, *, icon: str = ":material/inbox:") -> None:
+    """There is nothing yet. `title` and `hint` are fixed text; the hint says what to do next."""
+    with st.container(border=True, horizontal_alignment="center", gap="small"):
+        st.space("small")
+        st.markdown(f"### {icon}", text_alignment="center")
+        st.markdown(f"**{title}**", text_alignment="center")
+        st.caption(hint, text_alignment="center")
+        st.space("small")
+
+
+def filtered_out(total: int, *, key: str, on_clear: Callable[[], None] | None = None, noun: str = "memory") -> None:
+    """There are `total` things, but the filters leave none. `on_clear` resets the filters."""
+    plural = "memories" if noun == "memory" else None
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{key}-row"):
+        st.markdown(f":material/filter_alt_off: The filters leave none of {counted(total, noun, plural)}.")
+        if on_clear is not None:
+            st.button("Clear filters", key=key, on_click=on_clear)
+
+
+def failed(error: MnemoscopeError) -> None:
+    """Something failed that the operator can act on: what, and the way out."""
+    title, hint = next(
+        ((title, hint) for kind, title, hint in _TITLES if isinstance(error, kind)),
+        ("This could not be done", "Nothing was changed."),
+    )
+    st.error(f"**{title}**  \n{hint}", icon=":material/error:")
+    st.code(safe(str(error), 2_000), language=None, wrap_lines=True)
+
+
+def broken(error_id: str) -> None:
+    """Something failed that should not have; the log has the rest under `error_id`."""
+    st.error(
+        f"**Something went wrong on this page**  \nNothing else is affected. Reload the page; if it happens again, "
+        f"report it with the lines that the terminal shows for error `{error_id}`.",
+        icon=":material/error:",
+    )
