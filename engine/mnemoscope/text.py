@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import reprlib
 import unicodedata
 
-__all__ = ["normalise", "one_line", "storable"]
+__all__ = ["normalise", "one_line", "shown", "storable"]
 
 # PostgreSQL refuses NUL, and no UTF-8 encoder takes a lone surrogate.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -27,3 +28,11 @@ def normalise(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line, so that stored text cannot pose as a new line of a prompt or a list."""
     return " ".join(text.split())
+
+
+def shown(value: object) -> str:
+    """A value as an error message names it: its type and its start, short whatever its size."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 80
+    head = value[:80] if isinstance(value, bytes | bytearray) else value
+    return f"{type(value).__name__} {short.repr(head)}"
