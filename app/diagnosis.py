@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoscope.embedding import BundledEmbeddings
-from mnemoscope.errors import MnemoscopeError
+from mnemoscope.errors import MnemoscopeError, StoreUnavailableError
 from mnemoscope.extraction import LLMExtractor
 from mnemoscope.stores.sqlite import open_sqlite
 
@@ -61,3 +61,18 @@ def _examine_store(settings: Settings) -> str:
     finally:
         adapter.close()
     return f"{path}, {counted(sum(counts.values()), 'item')} in {counted(len(counts), 'namespace')}"
+
+
+def _who_makes(path: Path) -> str:
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not os.access(folder, os.W_OK):
+        raise StoreUnavailableError(f"{path} is not there, and {folder} does not let you make it.")
+    return "the first memory makes it"
+
+
+def _examine_model(settings: Settings) -> str:
+    if settings.model is None:
+        return f"none, so rules extract facts; name one with --model or ${VARIABLES['model'].name}"
+    started = time.perf_counter()
+    LLMExtractor(settings.model)("I live in Lisbon.")
+    return f"{settings.model} answered in {time.perf_counter() - started:.1f} s"

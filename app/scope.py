@@ -73,8 +73,7 @@ def draw(counts: Mapping[Namespace, int]) -> Scope:
         key=NAMESPACE_KEY,
         on_change=_choose,
         label_visibility="collapsed",
-        width=300,
-        help="The part of the store that every page looks at.",
+        width=270,
     )
     if scope.namespace and any(len(each) > len(scope.namespace) for each in _below(scope.namespace, counts)):
         st.checkbox(
@@ -82,14 +81,13 @@ def draw(counts: Mapping[Namespace, int]) -> Scope:
             key=BELOW_KEY,
             on_change=_choose_below,
             disabled=scope.namespace not in counts,
-            help="Whether namespaces that start with these labels count too.",
         )
     return scope
 
 
 def _labelled(namespace: Namespace, counts: Mapping[Namespace, int]) -> str:
     name = one_line(show_namespace(namespace), 60) if namespace else "Whole store"
-    number = sum(counts[each] for each in _below(namespace, counts))
+    number = counts[namespace] if namespace in counts else sum(counts[each] for each in _below(namespace, counts))
     return f"{name}  ·  {counted(number, 'memory', 'memories')}"
 
 

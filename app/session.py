@@ -69,7 +69,7 @@ def require_writing() -> Session:
     return session
 
 
-@st.cache_resource(max_entries=4, show_spinner="Opening the store …", on_release=lambda engine: engine.adapter.close())
+@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda engine: engine.adapter.close())
 def memory_engine(store: str, model: str | None) -> MemoryEngine:
     """The engine over this store, opened once for all sessions of this process."""
     return open_engine(store, model)

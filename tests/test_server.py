@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import streamlit
+
+from app import server, theme
+from app.navigation import PAGES, PAGES_FOLDER
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def flattened(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        flat |= flattened(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return flat
+
+
+def test_the_policy_allows_the_pages_own_inline_script_and_no_other_host() -> None:
+    policy = server.content_security_policy("<script>\n  a()\n</script><script src='x.js'></script>")
+    digest = base64.b64encode(hashlib.sha256(b"\n  a()\n").digest()).decode()
+    assert f"script-src 'self' 'sha256-{digest}' blob:;" in policy
+    assert "http" not in policy.replace("'self'", "")
+    assert "unsafe-eval" not in policy
+
+
+def test_every_inline_script_of_streamlit_has_its_hash() -> None:
+    index = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    assert server.content_security_policy(index).count("'sha256-") == index.count("<script>") > 0
+
+
+def test_every_response_carries_the_headers() -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def application(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-own", b"1")]})
+
+    async def collect(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(server.SecurityHeaders(application, "the policy")({"type": "http"}, None, collect))  # type: ignore[arg-type]
+    headers = dict(sent[0]["headers"])
+    assert headers[b"content-security-policy"] == b"the policy"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert headers[b"x-frame-options"] == b"SAMEORIGIN"
+    assert headers[b"x-own"] == b"1"
+
+
+def test_the_server_listens_on_this_machine_alone_and_tells_nobody() -> None:
+    options = server.options()
+    assert options["server.address"] == "127.0.0.1"
+    assert options["server.allowedHosts"] == ["localhost", "127.0.0.1"]
+    assert options["browser.gatherUsageStats"] is False
+    assert "server.port" not in options
+    assert server.options(9000)["server.port"] == 9000
+
+
+def test_streamlit_run_uses_the_same_options_as_the_command() -> None:
+    configured = flattened(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")))
+    expected = server.options()
+    # Development reloads on a change; the command does not watch files.
+    assert expected.pop("server.fileWatcherType") == "none"
+    assert configured == expected
+
+
+def test_every_option_is_one_that_streamlit_knows() -> None:
+    from streamlit import config
+
+    assert not set(server.options(1)) - set(config._config_options_template)
+
+
+def test_the_theme_fetches_nothing() -> None:
+    assert not [value for value in theme.OPTIONS.values() if "http" in str(value)]
+    assert all(
+        "http" not in path.read_text().replace("http://www.w3.org/2000/svg", "") for path in (theme.ICON, theme.LOGO)
+    )
+
+
+def test_every_page_has_a_file_and_every_file_a_page() -> None:
+    assert sorted(row.name for row in PAGES) == sorted(path.stem for path in PAGES_FOLDER.glob("*.py"))
+    assert len({row.title for row in PAGES}) == len(PAGES)
