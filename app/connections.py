@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from langgraph.store.sqlite import SqliteStore
 from mnemoscope import MemoryEngine
 from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.errors import StoreUnavailableError
 from mnemoscope.rules import RuleConsolidator, RuleExtractor
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.stores.sqlite_file import open_sqlite
 
-__all__ = ["connection_name", "open_engine"]
+__all__ = ["close_engine", "connection_name", "open_engine"]
 
 
 def connection_name(store: str) -> str:
@@ -25,8 +27,22 @@ def open_engine(store: str, model: str | None) -> MemoryEngine:
     Raises:
         StoreUnavailableError: the file cannot be opened or made.
     """
-    Path(store).parent.mkdir(parents=True, exist_ok=True)
-    adapter = open_sqlite(store, embeddings=BundledEmbeddings())
+    _make_folder(Path(store).parent)
+    opened = open_sqlite(store, embeddings=BundledEmbeddings())
     if model:
-        return MemoryEngine(adapter, model)
-    return MemoryEngine(adapter, extractor=RuleExtractor(), consolidator=RuleConsolidator())
+        return MemoryEngine(opened, model)
+    return MemoryEngine(opened, extractor=RuleExtractor(), consolidator=RuleConsolidator())
+
+
+def close_engine(engine: MemoryEngine) -> None:
+    """Close what `open_engine` opened."""
+    engine.adapter.close()
+    if isinstance(engine.adapter.store, SqliteStore):
+        engine.adapter.store.conn.close()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailableError(f"The folder {folder} cannot be made: {error}. Name another file.") from error

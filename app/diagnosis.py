@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.errors import MnemoscopeError, StoreUnavailableError
 from mnemoscope.extraction import LLMExtractor
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.namespaces import is_reserved
+from mnemoscope.stores.sqlite import SqliteAdapter
+from mnemoscope.stores.sqlite_file import open_sqlite
 
 from app.display import counted, safe
 from app.settings import VARIABLES, Settings
@@ -55,12 +58,12 @@ def _examine_store(settings: Settings) -> str:
     path = Path(settings.store)
     if not path.exists():
         return f"{path} is not there yet; {_who_makes(path)}"
-    adapter = open_sqlite(str(path), embeddings=BundledEmbeddings(), read_only=True)
-    try:
-        counts = adapter.counts()
-    finally:
-        adapter.close()
-    return f"{path}, {counted(sum(counts.values()), 'item')} in {counted(len(counts), 'namespace')}"
+    store = open_sqlite(path, embeddings=BundledEmbeddings(), read_only=True)
+    with closing(store.conn):
+        counts = SqliteAdapter(store).counts()
+    numbers = [number for namespace, number in counts.items() if not is_reserved(namespace)]
+    memories = counted(sum(numbers), "memory", "memories")
+    return f"{path}, {memories} in {counted(len(numbers), 'namespace')}"
 
 
 def _who_makes(path: Path) -> str:

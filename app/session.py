@@ -12,7 +12,7 @@ from mnemoscope import MemoryEngine
 from mnemoscope.errors import PermissionDeniedError
 from mnemoscope.stores.base import StoreAdapter
 
-from app.connections import connection_name, open_engine
+from app.connections import close_engine, connection_name, open_engine
 from app.settings import Settings
 
 __all__ = ["OPERATOR_KEY", "WRITING_KEY", "Session", "current", "memory_engine", "require_writing", "warm"]
@@ -69,7 +69,7 @@ def require_writing() -> Session:
     return session
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda engine: engine.adapter.close())
+@st.cache_resource(max_entries=4, show_spinner=False, on_release=close_engine)
 def memory_engine(store: str, model: str | None) -> MemoryEngine:
     """The engine over this store, opened once for all sessions of this process."""
     return open_engine(store, model)

@@ -1,17 +1,65 @@
-"""What every test may use: a seeded engine, and the dashboard over it as an `AppTest`."""
+"""What tests of several parts use: seeded engines and files, and the dashboard over them as an `AppTest`.
+
+Imports stand inside the fixtures, so that a test of the engine alone does not wait for the dashboard's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
+
+if TYPE_CHECKING:
+    from mnemoscope import MemoryEngine
+    from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "app" / "main.py"
+
+SEED: dict[tuple[str, ...], list[dict[str, Any]]] = {
+    ("memories", "ana"): [
+        {"content": "Ana lives in Lisbon.", "categories": ["home"], "importance": 0.8},
+        {"content": "Ana's favourite drink is green tea.", "categories": ["food"], "importance": 0.4},
+        {"content": "Ana prefers short answers.", "categories": ["preference"], "importance": 0.6},
+        {"content": "**bold** <b>html</b> ![x](http://example.invalid/x.png) \u202eexe", "categories": ["food"]},
+    ],
+    ("memories", "ben"): [{"content": "Ben is allergic to peanuts.", "categories": ["health"], "importance": 1.0}],
+}
+"""Facts by namespace, one of them hostile: what `seeded_engine` and `seeded_file` hold."""
+
+
+@pytest.fixture
+def empty_engine() -> MemoryEngine:
+    """An engine over an empty in-memory store, with the rules in place of a model."""
+    from langgraph.store.memory import InMemoryStore
+    from mnemoscope import MemoryEngine
+    from mnemoscope.embedding import HashingEmbeddings
+    from mnemoscope.rules import RuleConsolidator, RuleExtractor
+
+    embedder = HashingEmbeddings()
+    dimensions = len(embedder.embed_query("a"))
+    store = InMemoryStore(index={"dims": dimensions, "embed": embedder, "fields": ["content"]})
+    return MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator())
+
+
+@pytest.fixture
+def seeded_engine(empty_engine: MemoryEngine) -> MemoryEngine:
+    """An in-memory engine that holds `SEED`."""
+    return _seed(empty_engine)
+
+
+@pytest.fixture
+def seeded_file(tmp_path: Path) -> Path:
+    """An SQLite file that holds `SEED`, embedded by the bundled model, closed again."""
+    from app.connections import close_engine, open_engine
+
+    path = tmp_path / "seeded.sqlite"
+    engine = open_engine(str(path), None)
+    _seed(engine)
+    close_engine(engine)
+    return path
 
 
 @pytest.fixture
@@ -22,11 +70,12 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
     seeds the session state before that first run (a table's selection, say). The engine takes the place of
     `app.session.memory_engine`. Without an engine the real one is opened, as the environment says.
     """
+    from streamlit.testing.v1 import AppTest
+
     from app import session
-    from app.session import OPERATOR_KEY, WRITING_KEY
 
     def open_page(
-        engine: Any = None,
+        engine: MemoryEngine | None = None,
         page: str = "overview",
         *,
         query: dict[str, str | list[str]] | None = None,
@@ -38,7 +87,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
         test = AppTest.from_file(str(MAIN), default_timeout=30)
         for name, value in (query or {}).items():
             test.query_params[name] = value
-        for name, value in {OPERATOR_KEY: "tester", WRITING_KEY: writing, **(state or {})}.items():
+        for name, value in {session.WRITING_KEY: writing, **(state or {})}.items():
             test.session_state[name] = value
         if page != "overview":
             test.switch_page(str(ROOT / "pages" / f"{page}.py"))
@@ -50,6 +99,16 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
     _clear_caches()
 
 
+def _seed(engine: MemoryEngine) -> MemoryEngine:
+    from mnemoscope import ExtractedFact
+
+    for namespace, facts in SEED.items():
+        engine.remember_facts([ExtractedFact(**fact) for fact in facts], namespace)
+    return engine
+
+
 def _clear_caches() -> None:
-    st.cache_data.clear()
-    st.cache_resource.clear()
+    import streamlit
+
+    streamlit.cache_data.clear()
+    streamlit.cache_resource.clear()

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import server, trial
+from app.commands import COMMANDS, mnemoscope
+from app.settings import VARIABLES, Settings
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the command would have served, in place of a server that blocks."""
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(server, "serve", lambda settings, **rest: calls.append({"settings": settings, **rest}))
+    return calls
+
+
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    for variable in VARIABLES.values():
+        monkeypatch.delenv(variable.name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("LOGNAME", "ana")
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(mnemoscope, list(arguments))
+
+
+def test_the_bare_command_serves_the_own_store_reading_only(served: list[dict[str, Any]], own_folders: Path) -> None:
+    assert invoke().exit_code == 0
+    own = own_folders / "data" / "mnemoscope" / "memories.sqlite"
+    assert served == [{"settings": Settings(str(own), None, "ana", False), "port": None, "opens_browser": True}]
+
+
+def test_options_win_over_the_environment(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MNEMOSCOPE_STORE", "/elsewhere.sqlite")
+    monkeypatch.setenv("MNEMOSCOPE_MODEL", "openai:some-model")
+    monkeypatch.chdir(tmp_path)
+    result = invoke("run", "--store", "m.sqlite", "--operator", "ben", "--write", "--port", "9001", "--no-browser")
+    assert result.exit_code == 0, result.output
+    settings = Settings(str(tmp_path / "m.sqlite"), "openai:some-model", "ben", True)
+    assert served == [{"settings": settings, "port": 9001, "opens_browser": False}]
+
+
+def test_the_demo_is_built_once_and_served_for_writing(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "_build", lambda path: path.write_text(f"built {path.parent.exists()}"))
+    assert invoke("demo", "--no-browser").exit_code == 0
+    trial.trial_path().write_text("changed by the operator")
+    assert invoke("demo", "--no-browser").exit_code == 0
+    assert trial.trial_path().read_text() == "changed by the operator"
+    assert invoke("demo", "--no-browser", "--fresh").exit_code == 0
+    assert trial.trial_path().read_text() == "built True"
+    assert [call["settings"].is_writing for call in served] == [True] * 3
+    assert not list(trial.trial_path().parent.glob("*unfinished*"))
+
+
+def test_the_doctor_finds_a_new_machine_in_order(tmp_path: Path) -> None:
+    result = invoke("doctor", "--store", str(tmp_path / "m.sqlite"))
+    assert result.exit_code == 0, result.output
+    assert "ok   Embedder: the bundled MiniLM, 384 dimensions" in result.output
+    assert "is not there yet; the first memory makes it" in result.output
+    assert "ok   Model: none, so rules extract facts" in result.output
+    assert not (tmp_path / "m.sqlite").exists()
+
+
+def test_the_doctor_fails_on_a_damaged_store_and_says_what_to_do(tmp_path: Path) -> None:
+    damaged = tmp_path / "m.sqlite"
+    damaged.write_bytes(b"this is no database" * 100)
+    result = invoke("doctor", "--store", str(damaged))
+    assert result.exit_code == 1
+    assert f"FAIL Store: The SQLite file {damaged} cannot be used" in result.output
+    assert "Name another file with --store or $MNEMOSCOPE_STORE." in result.output
+
+
+def test_the_doctor_fails_on_a_model_that_cannot_answer(tmp_path: Path) -> None:
+    result = invoke("doctor", "--store", str(tmp_path / "m.sqlite"), "--model", "nobody:nothing")
+    assert result.exit_code == 1
+    assert "FAIL Model: " in result.output
+    assert "Check its name, its package and the key in the environment." in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_and_option_has_help(command: Any) -> None:
+    assert command.help
+    assert all(getattr(option, "help", None) for option in command.params)
