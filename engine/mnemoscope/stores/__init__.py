@@ -1,1 +1,5 @@
-"""One adapter a store; `base` says what an adapter does."""
+"""One adapter a store; `base` says what an adapter does, `adapt` finds the one a store gets."""
+
+from .choice import adapt
+
+__all__ = ["adapt"]

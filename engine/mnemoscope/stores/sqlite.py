@@ -1,0 +1,285 @@
+"""The adapter of the official `SqliteStore`: its own SQL on the official tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from langchain_core.embeddings import Embeddings
+from langgraph.store.sqlite import SqliteStore
+
+from ..errors import PermissionDeniedError, StoreError, StoreUnavailableError
+from ..namespaces import Namespace, is_reserved
+from ..times import Clock, utc_now
+from .base import KEEP, Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
+from .latest import has_texts
+from .prefixes import Dialect, from_prefix
+from .sqlite_file import open_sqlite, unavailable
+from .sqlite_rows import (
+    has_vectors,
+    item_of,
+    items_of,
+    marks_of,
+    rows_at,
+    rows_descending,
+    rows_within,
+    vectors_at,
+    vectors_within,
+)
+from .values import PreparedWrite, check_guards, prepare
+from .vectors import embed_query, markers_of, nearest, snapshot_of
+
+__all__ = ["SqliteAdapter", "open_sqlite"]
+
+_SQL = Dialect(mark="?", at_least=">=", below="<")
+
+_ABILITIES = Abilities(
+    reads_vectors=True,
+    sees_changes=True,
+    atomic=True,
+    guards_processes=True,
+    limits=(
+        "The store's own put() resets the creation time of an item and keeps whole seconds.",
+        "The store's own delete() leaves the vectors behind; they are ignored here, and gone after a write here.",
+    ),
+)
+
+_UNSEEN = (
+    "The directory of the file cannot be written, so the file is read as it stood when it was opened: "
+    "what others write later is not seen."
+)
+
+_UPSERT = """
+INSERT INTO store (prefix, key, value, created_at, updated_at, expires_at, ttl_minutes)
+VALUES (?1, ?2, ?3, coalesce(?4, ?5), ?5, ?6, ?7)
+ON CONFLICT (prefix, key) DO UPDATE
+SET value = excluded.value, updated_at = excluded.updated_at, created_at = coalesce(?4, created_at)
+"""
+
+_PUT_VECTOR = """
+INSERT OR REPLACE INTO store_vectors (prefix, key, field_name, embedding, created_at, updated_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+"""
+
+_DROP_ORPHANS = """
+DELETE FROM store_vectors WHERE prefix = ?1 AND key = ?2
+AND NOT EXISTS (SELECT 1 FROM store WHERE prefix = ?1 AND key = ?2)
+"""
+
+
+class SqliteAdapter:
+    """An official `SqliteStore`, read and written on its own connection and under its own lock."""
+
+    name = "sqlite"
+
+    def __init__(self, store: SqliteStore, *, clock: Clock = utc_now) -> None:
+        self.store = store
+        self.abilities = _ABILITIES
+        self._clock = clock
+        self._read_only = getattr(store.conn, "read_only", False)
+        if getattr(store.conn, "immutable", False):
+            self.abilities = replace(_ABILITIES, sees_changes=False, limits=(*_ABILITIES.limits, _UNSEEN))
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The store's embedder, or None where it was built without an index."""
+        embeddings: Embeddings | None = self.store.embeddings
+        return embeddings
+
+    @property
+    def dimensions(self) -> int | None:
+        """Dimensions of the store's vectors, or None where it was built without an index."""
+        return self.store.index_config["dims"] if self.store.index_config else None
+
+    def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
+        """Items of every namespace within the prefix, by one query."""
+        where = _SQL.within(prefix, subtree=True)
+        with self._reading() as cursor:
+            cursor.execute(f"SELECT prefix, count(*) FROM store WHERE {where.sql} GROUP BY prefix", where.parameters)
+            return dict(sorted((from_prefix(each), count) for each, count in cursor))
+
+    def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
+        """The items at these places."""
+        with self._reading() as cursor:
+            found = {item.ref: item for item in items_of(rows_at(cursor, refs))}
+        return [found.get(ref) for ref in refs]
+
+    def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
+        """The items of a namespace, or those at `keys`, with their vectors, as they were at one moment."""
+        where = _SQL.within(namespace, subtree=subtree)
+        with self._reading() as cursor:
+            rows = rows_within(cursor, where) if keys is None else rows_at(cursor, keys)
+            vectors = vectors_within(cursor, rows, where) if keys is None else vectors_at(cursor, rows, keys)
+        return snapshot_of(items_of(rows), markers_of(marks_of(rows), vectors), vectors, dimensions=self.dimensions)
+
+    def latest(
+        self,
+        namespace: Namespace,
+        *,
+        subtree: bool = False,
+        limit: int | None = None,
+        before: str | None = None,
+        where: Mapping[str, str] | None = None,
+    ) -> list[StoredItem]:
+        """Items by key, greatest first, read no further than the limit."""
+        within = _SQL.within(namespace, subtree=subtree)
+        with self._reading() as cursor:
+            items = map(item_of, rows_descending(cursor, within, before))
+            return list(islice((item for item in items if has_texts(item.value, where)), limit))
+
+    def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
+        """The marker of every item."""
+        where = _SQL.within(namespace, subtree=subtree)
+        with self._reading() as cursor:
+            rows = rows_within(cursor, where)
+            vectors = vectors_within(cursor, rows, where, contents=False)
+        refs = [(from_prefix(row.prefix), row.key) for row in rows]
+        return dict(zip(refs, markers_of(marks_of(rows), vectors), strict=True))
+
+    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:  # noqa: ARG002 - of the file
+        """Equal to an earlier one if nobody wrote to the whole file since."""
+        if not self.abilities.sees_changes:
+            return None
+        with self._reading() as cursor:
+            version = cursor.execute("PRAGMA data_version").fetchone()[0]
+        return version, self.store.conn.total_changes
+
+    def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
+        """The nearest items, ranked exactly."""
+        vector = embed_query(self.embeddings, query, self.dimensions)
+        return nearest(self.load(namespace, subtree=subtree), vector, limit)
+
+    def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
+        """Check every guard and do all writes in one transaction."""
+        prepared = prepare(writes, self.dimensions)
+        with self._writing() as cursor:
+            refs = [(guard.namespace, guard.key) for guard in guards]
+            check_guards(guards, {item.ref: item.value for item in items_of(rows_at(cursor, refs))})
+            with_vectors = has_vectors(cursor)
+            if with_vectors:
+                _drop_vectors(cursor, prepared)
+            elif any(each.vectors for each in prepared if each.vectors is not KEEP):
+                raise StoreError("The SQLite store has no table for vectors; open it with an index, by open_sqlite().")
+            self._put_items(cursor, prepared)
+            if with_vectors:
+                _put_vectors(cursor, prepared, _stored_time(self._clock()))
+
+    def close(self) -> None:
+        """Nothing to release: the connection belongs to the store."""
+
+    def _put_items(self, cursor: sqlite3.Cursor, prepared: list[PreparedWrite]) -> None:
+        deleted = [_place(each) for each in prepared if each.value is None]
+        cursor.executemany("DELETE FROM store WHERE prefix = ? AND key = ?", deleted)
+        now = self._clock()
+        cursor.executemany(_UPSERT, [self._upsert(each, now) for each in prepared if each.value is not None])
+
+    def _upsert(self, write: PreparedWrite, now: datetime) -> tuple[object, ...]:
+        created = _stored_time(write.write.created_at) if write.write.created_at else None
+        # What put() gives a new item; our own books must not expire.
+        minutes = None if is_reserved(write.namespace) else (self.store.ttl_config or {}).get("default_ttl")
+        expires = None if minutes is None else (now + timedelta(minutes=minutes)).isoformat(" ")
+        return (*_place(write), write.to_json(), created, _stored_time(now), expires, minutes)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Cursor]:
+        with self.store.lock, self._translated():
+            cursor = self._cursor()
+            mine = not self.store.conn.in_transaction
+            try:
+                if mine:
+                    cursor.execute("BEGIN")
+                yield cursor
+            finally:
+                if mine and self.store.conn.in_transaction:
+                    cursor.execute("ROLLBACK")
+                cursor.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Cursor]:
+        if self._read_only:
+            raise PermissionDeniedError("The SQLite file was opened read-only; open it for writing to change it.")
+        self._set_up()
+        with self.store.lock, self._translated():
+            cursor = self._cursor()
+            try:
+                cursor.execute("BEGIN IMMEDIATE")
+                yield cursor
+                cursor.execute("COMMIT")
+            except BaseException:
+                if self.store.conn.in_transaction:
+                    cursor.execute("ROLLBACK")
+                raise
+            finally:
+                cursor.close()
+
+    def _set_up(self) -> None:
+        if self.store.is_setup:
+            return
+        try:
+            with self._translated():
+                self.store.setup()
+        except AttributeError as error:
+            raise StoreUnavailableError(
+                "This Python cannot load SQLite extensions, which the store needs for its index; "
+                "open the file by mnemoscope.stores.sqlite.open_sqlite(), which does without."
+            ) from error
+
+    def _cursor(self) -> sqlite3.Cursor:
+        cursor = self.store.conn.cursor()
+        cursor.row_factory = None
+        return cursor
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", None) or ""
+            if name.startswith("SQLITE_READONLY"):
+                raise PermissionDeniedError(
+                    f"The SQLite file cannot be written (SQLite: {error}); change its permissions or the connection."
+                ) from error
+            if name == "SQLITE_ERROR" and "no such table" in str(error):
+                raise StoreUnavailableError(
+                    f"The SQLite file holds no LangGraph store ({error}); call store.setup(), or check the path."
+                ) from error
+            raise unavailable(error, _file_of(self.store.conn)) from error
+
+
+def _file_of(connection: sqlite3.Connection) -> str:
+    try:
+        return connection.execute("PRAGMA database_list").fetchone()[2] or ":memory:"
+    except sqlite3.Error:
+        return "of the store"
+
+
+def _place(write: PreparedWrite) -> tuple[str, str]:
+    return ".".join(write.namespace), write.key
+
+
+def _stored_time(moment: datetime) -> str:
+    # Without an offset, as the store writes them: its readers compare times with each other.
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _drop_vectors(cursor: sqlite3.Cursor, prepared: list[PreparedWrite]) -> None:
+    kept = [_place(each) for each in prepared if each.vectors is KEEP]
+    cursor.executemany(_DROP_ORPHANS, kept)
+    replaced = [_place(each) for each in prepared if each.vectors is not KEEP]
+    cursor.executemany("DELETE FROM store_vectors WHERE prefix = ? AND key = ?", replaced)
+
+
+def _put_vectors(cursor: sqlite3.Cursor, prepared: list[PreparedWrite], now: str) -> None:
+    cursor.executemany(
+        _PUT_VECTOR,
+        [
+            (*_place(each), name, vector.astype("<f4").tobytes(), now)
+            for each in prepared
+            if isinstance(each.vectors, dict)
+            for name, vector in each.vectors.items()
+        ],
+    )

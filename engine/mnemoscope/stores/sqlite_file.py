@@ -1,0 +1,212 @@
+"""Open an SQLite file as the official `SqliteStore`, on any Python, for reading and writing or for reading alone."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import cast
+from urllib.parse import quote
+
+import numpy as np
+import sqlite_vec
+from langchain_core.embeddings import Embeddings
+from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite.base import SqliteIndexConfig
+
+from ..errors import StoreUnavailableError
+from .base import CONTENT_FIELD
+
+__all__ = ["FileConnection", "open_sqlite", "unavailable"]
+
+BUSY_SECONDS = 5.0
+"""How long a call waits for another process that is writing."""
+
+
+class FileConnection(sqlite3.Connection):
+    """A connection on which the official store can compare vectors on every Python.
+
+    Where SQLite extensions cannot be loaded, as on Pythons built without them, the functions the store uses
+    are given in NumPy instead; they answer the same, more slowly, and NULL for vectors of unequal dimensions.
+    """
+
+    read_only = False
+    immutable = False
+
+    def enable_load_extension(self, enabled: bool, /) -> None:
+        """Allow extensions where this Python can load any."""
+        if hasattr(sqlite3.Connection, "enable_load_extension"):
+            super().enable_load_extension(enabled)
+
+    def load_extension(self, path: str, /, *, entrypoint: str | None = None) -> None:  # noqa: ARG002 - never used here
+        """Load the extension, or else define its vector functions."""
+        if hasattr(sqlite3.Connection, "load_extension"):
+            try:
+                super().load_extension(path)
+            except sqlite3.OperationalError:
+                pass
+            else:
+                return
+        for name, distance in _DISTANCES.items():
+            self.create_function(name, 2, distance, deterministic=True)
+
+
+def open_sqlite(
+    path: str | Path,
+    *,
+    embeddings: Embeddings,
+    dimensions: int | None = None,
+    read_only: bool = False,
+    create: bool = True,
+) -> SqliteStore:
+    """The official store over this file, its text under "content" embedded by `embeddings`.
+
+    Written with write-ahead logging, so that readers never wait. With `create`, a missing file is made.
+    `dimensions` are asked of the embedder where they are not given. Close it by `store.conn.close()`.
+
+    `read_only` writes no byte of the file: no table, no journal mode, no migration. While it is open, SQLite
+    may keep its two side files ("-wal", "-shm") next to it, to follow what other processes write; where the
+    directory refuses them, the file is read as it stands and later changes by others are not seen.
+
+    Raises:
+        StoreUnavailableError: the file is missing, not a database, damaged, locked, not to be written, or
+            holds no LangGraph store.
+    """
+    file = Path(path)
+    size = dimensions or getattr(embeddings, "dimensions", None) or len(embeddings.embed_query(CONTENT_FIELD))
+    try:
+        connection = _open_for_reading(file) if read_only else _open_for_writing(file, create=create)
+    except sqlite3.Error as error:
+        raise unavailable(error, file) from error
+    # The store reads `text_fields` and ignores `fields`; everybody else reads `fields`.
+    fields = [CONTENT_FIELD]
+    index = {"dims": size, "embed": embeddings, "fields": fields, "text_fields": fields}
+    store = SqliteStore(connection, index=cast(SqliteIndexConfig, index))
+    try:
+        if read_only:
+            connection.load_extension(sqlite_vec.loadable_path())
+            store.is_setup = True
+        else:
+            store.setup()
+    except sqlite3.Error as error:
+        connection.close()
+        raise unavailable(error, file) from error
+    return store
+
+
+def unavailable(error: sqlite3.Error, file: str | Path) -> StoreUnavailableError:
+    """What failed on this file, and what to do."""
+    return StoreUnavailableError(
+        f"The SQLite file {os.fspath(file)} cannot be used: {_advice(error)} (SQLite: {error})"
+    )
+
+
+def _open_for_writing(file: Path, *, create: bool) -> FileConnection:
+    if not file.exists() and not create:
+        raise StoreUnavailableError(f"There is no SQLite file {file}; check the path, or let it be created.")
+    if not file.parent.is_dir():
+        raise StoreUnavailableError(f"There is no directory {file.parent} for the SQLite file {file}; create it first.")
+    connection = _connect(file, "mode=rwc" if create else "mode=rw")
+    try:
+        connection.execute("PRAGMA schema_version")
+        _check_is_writable(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_is_writable(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ROLLBACK")
+
+
+def _open_for_reading(file: Path) -> FileConnection:
+    if not file.exists():
+        raise StoreUnavailableError(f"There is no SQLite file {file}; check the path.")
+    try:
+        connection = _connect(file, "mode=ro")
+        _check_is_store(connection, file)
+    except sqlite3.OperationalError as error:
+        log = file.with_name(f"{file.name}-wal")
+        if error.sqlite_errorname not in ("SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY"):
+            raise
+        if log.exists() and log.stat().st_size:
+            raise
+        connection = _connect(file, "mode=ro&immutable=1")
+        connection.immutable = True
+        _check_is_store(connection, file)
+    connection.read_only = True
+    return connection
+
+
+def _connect(file: Path, mode: str) -> FileConnection:
+    return sqlite3.connect(
+        f"file:{quote(os.fspath(file.absolute()))}?{mode}",
+        uri=True,
+        factory=FileConnection,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def _check_is_store(connection: FileConnection, file: Path) -> None:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if "store" not in tables:
+        connection.close()
+        raise StoreUnavailableError(
+            f"The SQLite file {file} holds no LangGraph store (it has no table 'store'); "
+            "check the path, or open it for writing once to set it up."
+        )
+
+
+def _advice(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    for start, advice in _ADVICE.items():
+        if name.startswith(start):
+            return advice
+    return "see the message of SQLite."
+
+
+_ADVICE = {
+    "SQLITE_NOTADB": "it is not an SQLite database; check the path.",
+    "SQLITE_CORRUPT": "it is damaged; restore a copy, or recover it with the sqlite3 command's .recover.",
+    "SQLITE_BUSY": "another process is writing and did not finish in time; try again, or end that process.",
+    "SQLITE_LOCKED": "another connection of this process is writing; try again.",
+    "SQLITE_READONLY": "the file or its directory may not be written; change its permissions, or open it read-only.",
+    "SQLITE_CANTOPEN": "it cannot be opened; check the path and the permissions of the file and its directory.",
+    "SQLITE_FULL": "the disk is full; make room.",
+    "SQLITE_IOERR": "the disk failed; check it, and whether the file is on a network drive, which SQLite cannot use.",
+}
+
+
+def _pair(one: bytes | None, other: bytes | None) -> tuple[np.ndarray, np.ndarray] | None:
+    if not isinstance(one, bytes) or not isinstance(other, bytes) or len(one) != len(other) or len(one) % 4:
+        return None
+    return np.frombuffer(one, "<f4"), np.frombuffer(other, "<f4")
+
+
+def _cosine_distance(one: bytes | None, other: bytes | None) -> float | None:
+    if (pair := _pair(one, other)) is None:
+        return None
+    lengths = float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1]))
+    return 1.0 - float(pair[0] @ pair[1]) / lengths if lengths else None
+
+
+def _distance(one: bytes | None, other: bytes | None) -> float | None:
+    pair = _pair(one, other)
+    return None if pair is None else float(np.linalg.norm(pair[0] - pair[1]))
+
+
+def _taxicab_distance(one: bytes | None, other: bytes | None) -> float | None:
+    pair = _pair(one, other)
+    return None if pair is None else float(np.abs(pair[0] - pair[1]).sum())
+
+
+_DISTANCES = {
+    "vec_distance_cosine": _cosine_distance,
+    "vec_distance_L2": _distance,
+    "vec_distance_L1": _taxicab_distance,
+}

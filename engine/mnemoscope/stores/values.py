@@ -1,0 +1,209 @@
+"""What may be written, the same on every store, and when two stored values are equal.
+
+Stores differ in what they accept, alter or lose (NaN, NUL, lone surrogates, large integers, dates), so a write
+is checked here before any store sees it: what passes comes back from every store as it was.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ..errors import Conflict, ConflictError, InputError, NamespaceError
+from ..namespaces import Namespace, show_namespace
+from ..records import text_of
+from ..text import storable
+from .base import KEEP, Guard, Keep, Ref, Vectors, Write
+
+__all__ = ["PreparedWrite", "check_guards", "copy_json", "prepare", "same_json"]
+
+MAX_DEPTH = 200
+"""Levels of nesting a written value may have; the JSON writers of the stores stop at 254."""
+
+
+@dataclass(frozen=True)
+class PreparedWrite:
+    """A write that was checked: plain JSON (None deletes) and float32 vectors of the right shape."""
+
+    write: Write
+    value: dict[str, Any] | None
+    vectors: dict[str, NDArray[np.float32]] | Keep
+
+    @property
+    def namespace(self) -> Namespace:
+        """Where the item is."""
+        return self.write.namespace
+
+    @property
+    def key(self) -> str:
+        """The item's key."""
+        return self.write.key
+
+    @property
+    def ref(self) -> Ref:
+        """Where the item is, with its key."""
+        return self.write.ref
+
+    def to_json(self) -> str:
+        """The value as JSON text."""
+        return orjson.dumps(self.value).decode()
+
+
+def prepare(writes: Iterable[Write], dimensions: int | None) -> list[PreparedWrite]:
+    """The writes checked and copied; of several to one place, the last.
+
+    A vector of zeros alone has no direction and is left out (PostgreSQL would rank it first).
+
+    Raises:
+        NamespaceError: a label that some store refuses or reads as two labels.
+        InputError: a key, value or vector that some store refuses or alters; the message names the field.
+    """
+    last = {write.ref: write for write in writes}
+    return [_prepare(write, dimensions) for write in last.values()]
+
+
+def check_guards(guards: Sequence[Guard], found: Mapping[Ref, Any]) -> None:
+    """Compare the guards with what is stored now.
+
+    Raises:
+        ConflictError: one or more do not hold.
+    """
+    conflicts = [
+        Conflict(guard.namespace, guard.key, _shown(guard.value), _shown(found.get((guard.namespace, guard.key))))
+        for guard in guards
+        if not _holds(guard, found)
+    ]
+    if conflicts:
+        raise ConflictError(conflicts)
+
+
+def same_json(one: object, other: object) -> bool:
+    """Whether two values are the same JSON: true is not 1, but 1 is 1.0; NaN equals NaN."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same_json(part, other[name]) for name, part in one.items())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    # NaN alone differs from itself.
+    return one == other or (one != one and other != other)
+
+
+def copy_json(value: Any) -> Any:
+    """The caller's own copy of a value, whatever a stranger put there; None where it is nested without end."""
+    try:
+        return _copy(value)
+    except RecursionError:
+        return None
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if type(value) is dict:
+        return {name: _copy(part) for name, part in value.items()}
+    if type(value) is list:
+        return [_copy(part) for part in value]
+    return copy.deepcopy(value)
+
+
+def _holds(guard: Guard, found: Mapping[Ref, Any]) -> bool:
+    ref = (guard.namespace, guard.key)
+    if guard.value is None:
+        return ref not in found
+    return ref in found and same_json(guard.value, found[ref])
+
+
+def _shown(value: object) -> str | None:
+    if value is None:
+        return None
+    text = text_of(value) if isinstance(value, Mapping) else None
+    return repr(value) if text is None else text
+
+
+def _prepare(write: Write, dimensions: int | None) -> PreparedWrite:
+    _check_place(write)
+    if write.value is None:
+        return PreparedWrite(write, None, {})
+    where = f"The item {show_namespace(write.namespace)} · {write.key}"
+    if not isinstance(write.value, Mapping):
+        raise InputError(f"{where} cannot be stored: its value is {write.value!r}, and only an object can be.")
+    value = _plain_object(write.value, where, "", 1)
+    if write.vectors is KEEP:
+        return PreparedWrite(write, value, KEEP)
+    return PreparedWrite(write, value, _checked_vectors(write.vectors, where, dimensions))
+
+
+def _check_place(write: Write) -> None:
+    if not write.namespace:
+        raise NamespaceError(f"The item {write.key!r} has no namespace; name one, such as ('memories', 'ana').")
+    for label in write.namespace:
+        if not isinstance(label, str) or not label or "." in label or storable(label)[1]:
+            raise NamespaceError(
+                f"The label {label!r} of the namespace {write.namespace!r} cannot be stored: labels are text, "
+                "not empty, without a period, NUL or lone surrogate. read_namespace() encodes them."
+            )
+    if not isinstance(write.key, str) or storable(write.key)[1]:
+        raise InputError(
+            f"The key {write.key!r} in {show_namespace(write.namespace)} cannot be stored: "
+            "keys are text without NUL or lone surrogate."
+        )
+
+
+def _plain_object(value: Mapping[Any, Any], where: str, path: str, depth: int) -> dict[str, Any]:
+    for name in value:
+        if not isinstance(name, str):
+            raise InputError(f"{where} cannot be stored: {path or 'the value'} has the key {name!r}; keys are text.")
+        if storable(name)[1]:
+            raise InputError(f"{where} cannot be stored: the name {name!r} holds NUL or a lone surrogate.")
+    return {
+        str(name): _plain(part, where, f"{path}.{name}" if path else name, depth + 1) for name, part in value.items()
+    }
+
+
+def _plain(value: object, where: str, path: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise InputError(f"{where} cannot be stored: it is nested more than {MAX_DEPTH} levels deep.")
+    if isinstance(value, Mapping):
+        return _plain_object(value, where, path, depth)
+    if isinstance(value, list | tuple):
+        return [_plain(part, where, f"{path}[{index}]", depth + 1) for index, part in enumerate(value)]
+    if fault := _fault(value):
+        raise InputError(f"{where} cannot be stored: the field {path!r} {fault}.")
+    return value
+
+
+def _fault(value: object) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return "holds NUL or a lone surrogate; clean it with storable()" if storable(value)[1] else None
+    if isinstance(value, int):
+        return None if -(2**63) <= value < 2**63 else f"is {value:.3g}, beyond 64 bits; store it as text"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"is {value}; only finite numbers can be stored"
+    return f"is a {type(value).__name__}; only JSON (text, numbers, true, false, null, lists, objects) can be stored"
+
+
+def _checked_vectors(vectors: Vectors | Keep, where: str, dimensions: int | None) -> dict[str, NDArray[np.float32]]:
+    checked = {}
+    assert not isinstance(vectors, Keep)
+    for name, vector in vectors.items():
+        row = np.array(vector, dtype=np.float32)
+        if row.ndim != 1 or (dimensions is not None and row.size != dimensions):
+            raise InputError(
+                f"{where} cannot be stored: its vector for {name!r} has the shape {row.shape}, "
+                f"and the store's have {dimensions} dimensions. Use the embedder the store was built with."
+            )
+        if not np.isfinite(row).all():
+            raise InputError(f"{where} cannot be stored: its vector for {name!r} has parts that are not finite.")
+        if row.any():
+            checked[name] = row
+    return checked
