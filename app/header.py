@@ -27,15 +27,11 @@ def draw() -> None:
 
 
 def _draw_store(working: Session) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="header-store"):
-        st.markdown(":material/database:", width="content")
-        st.text(one_line(working.connection, 40), width="content")
+    _draw_named(":material/database:", one_line(working.connection, 40), key="header-store")
     if working.model is None:
         st.badge("Rules extract facts here, not a model", icon=":material/rule:", color="gray", width="content")
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="header-model"):
-        st.markdown(":material/smart_toy:", width="content")
-        st.text(one_line(working.model, 40), width="content")
+    else:
+        _draw_named(":material/smart_toy:", one_line(working.model, 40), key="header-model")
 
 
 def _draw_mode(working: Session) -> None:
@@ -47,4 +43,10 @@ def _draw_mode(working: Session) -> None:
         st.toggle("Allow writing", key=WRITING_KEY, help="While this is off, nothing in the store can change.")
         st.text_input("Your name in the history", key=OPERATOR_KEY, max_chars=100)
         st.caption("Every change is written down with this name and can be undone.")
-    st.text(one_line(working.operator, 24), width="content")
+    _draw_named(":material/person:", one_line(working.operator, 24), key="header-operator-name")
+
+
+def _draw_named(icon: str, text: str, *, key: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", width="content", key=key):
+        st.markdown(icon, width="content")
+        st.text(text, width="content")
