@@ -272,6 +272,7 @@ JSON_FORMATS: tuple[JsonFormat, ...] = (
         "Lists from messages_to_dict, dumped messages, or a graph's state with messages.",
         _recognises_langchain,
         _read_messages,
+        accepts=_recognises_openai,
     ),
     JsonFormat(
         "anthropic",
@@ -279,6 +280,7 @@ JSON_FORMATS: tuple[JsonFormat, ...] = (
         "Messages with roles and Anthropic's content blocks, or with a system prompt beside them.",
         _recognises_anthropic,
         _read_messages,
+        accepts=_recognises_openai,
     ),
     JsonFormat(
         "openai",

@@ -58,10 +58,14 @@ class Format:
 
 @dataclass(frozen=True)
 class JsonFormat(Format):
-    """A format whose every conversation is one JSON value."""
+    """A format whose every conversation is one JSON value.
+
+    `accepts` says what it can read when asked for by name, where that is more than it recognises by itself.
+    """
 
     recognises: Callable[[object], bool]
     read: Callable[[object], Iterator[Conversation]]
+    accepts: Callable[[object], bool] | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, tee
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ from .errors import ConversationError, InputError
 from .json_stream import JsonFault, JsonItem, json_items
 from .table_transcripts import read_csv, recognises_csv
 from .text import shown
-from .transcripts import read_lines, read_markdown, recognises_lines, recognises_markdown
+from .transcripts import LINES_BEFORE, read_lines, read_markdown, recognises_lines, recognises_markdown
 
 __all__ = ["FORMATS", "Conversation", "Format", "Unreadable", "read_conversations", "recognise"]
 
@@ -149,7 +149,8 @@ def _unused(wanted: str, used: Counter[str]) -> str:
 
 
 def _title(name: str, number: int) -> str:
-    return f"{PurePath(name).stem or 'Conversation'} {number}"
+    stem = PurePath(name).stem
+    return stem if stem and number == 1 else f"{stem or 'Conversation'} {number}"
 
 
 def _outcomes(chunks: Iterator[str], name: str, forced: Format | None) -> Iterator[Outcome]:
@@ -183,16 +184,20 @@ def _text_format(head: str) -> TextFormat | None:
 
 
 def _text_outcomes(head: str, chunks: Iterator[str], name: str, forced: Format | None) -> Iterator[Outcome]:
-    if isinstance(forced, TextFormat) and not forced.recognises(head.lstrip()[:_HEAD]):
-        found = _first_format(chunks, name) if _is_json(head, name) else _text_format(head)
-        yield _mismatch("line 1", forced, found)
-        return
+    start = head.lstrip()[:_HEAD]
     row = forced if isinstance(forced, TextFormat) else _text_format(head)
     if row is None:
-        yield Unreadable("line 1", f"no known format begins like this: {shown(head.strip()[:80])}. {_known()}")
+        yield Unreadable("line 1", f"no known format begins like this: {shown(start[:80])}. {_known()}")
         return
+    if not row.recognises(start):
+        peek, chunks = tee(chunks)
+        other = _first_format(peek, name)
+        if other is not None:
+            yield _mismatch("line 1", row, other)
+            return
     for conversation in row.read(chunks):
-        yield _judged(replace(conversation, format=row.name), "line 1")
+        has_any = conversation.messages or conversation.left_out.keys() - {LINES_BEFORE}
+        yield _judged(replace(conversation, format=row.name), "line 1") if has_any else _mismatch("line 1", row, None)
 
 
 def _json_outcomes(chunks: Iterator[str], forced: Format | None) -> Iterator[Outcome]:
@@ -240,8 +245,9 @@ def _unpacked(item: JsonItem) -> Iterator[JsonItem]:
 
 
 def _json_format(value: object, forced: Format | None) -> JsonFormat | None:
-    rows = [row for row in JSON_FORMATS if forced is None or row is forced]
-    return next((row for row in rows if row.recognises(value)), None)
+    if isinstance(forced, JsonFormat):
+        return forced if (forced.accepts or forced.recognises)(value) else None
+    return next((row for row in JSON_FORMATS if row.recognises(value)), None)
 
 
 def _first_format(chunks: Iterator[str], name: str) -> Format | None:

@@ -175,7 +175,7 @@ def _separated_items(window: _Window) -> Iterator[Outcome]:
         if isinstance(outcome, JsonItem):
             window.skip_space()
             separator = window.peek()
-            if separator in (",", "]") and separator:
+            if separator in {",", "]"}:
                 window.advance(window.at + 1)
                 window.skip_space()
                 if separator == "]":
@@ -199,4 +199,5 @@ def _item(window: _Window) -> Outcome:
 
 
 def _is_cut(window: _Window, error: json.JSONDecodeError) -> bool:
-    return error.msg.startswith("Unterminated string") or not window.text[error.pos :].strip()
+    rest = _SPACE.match(window.text, error.pos)
+    return error.msg.startswith("Unterminated string") or (rest is not None and rest.end() == len(window.text))

@@ -11,7 +11,10 @@ from .conversation_parts import Conversation, build_conversation
 from .messages import moment_of
 from .speakers import role_of_speaker, speakers_among
 
-__all__ = ["read_lines", "read_markdown", "recognises_lines", "recognises_markdown"]
+__all__ = ["LINES_BEFORE", "read_lines", "read_markdown", "recognises_lines", "recognises_markdown"]
+
+LINES_BEFORE = "line before the first speaker"
+"""What the lines above the first turn are counted as."""
 
 _LINE = re.compile(
     r"(?:\[(?P<stamp>[^\]\n]{4,40})\]\s{0,3}|(?P<dash>\d[\d/.\-:, T]{5,24}(?:\s?[AaPp]\.?[Mm]\.?)?)\s-\s)?"
@@ -22,7 +25,8 @@ _HEADING = re.compile(
     r":?(?:\*\*)?\s{0,3}$"
 )
 _BOLD = re.compile(
-    r"\*\*(?P<label>[^\W_][^\n:*(]{0,60}?)(?::\*\*|\*\*:?)\s?(?:\((?P<time>[\d/.\-:, TZ]{4,30})\))?:?(?:\s(?P<text>.*))?$"
+    r"\*\*(?P<label>[^\W_][^\n:*(]{0,60}?)(?::\*\*|\*\*:?)\s?(?:\((?P<time>[\d/.\-:, TZ]{4,30})\))?"
+    r":?(?:\s(?P<text>.*))?$"
 )
 _TITLE = re.compile(r"#\s{1,3}(?P<title>\S.*)")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
@@ -109,7 +113,7 @@ def _conversation(lines: Sequence[str], openings: Sequence[_Opening], *, title: 
     undated = sum(opening.time is not None and _moment(opening.time) is None for opening in heard)
     if undated:
         notes.append(f"{undated} times were left out: only dates written year first are sure to be read right.")
-    return build_conversation(turns, title=title, left_out={"line before the first speaker": before}, notes=notes)
+    return build_conversation(turns, title=title, left_out={LINES_BEFORE: before}, notes=notes)
 
 
 def _turn(opening: _Opening, more: Sequence[str]) -> object:
