@@ -73,17 +73,19 @@ COMMANDS: list[click.Command] = [run, demo, doctor]
 """Every command, in the order of the help."""
 
 
-@click.group(
-    commands=COMMANDS,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+class _RunByDefault(click.Group):
+    """A group that takes arguments without a command's name as those of `run`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help", "--version")):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_RunByDefault, commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mnemoscope", prog_name="mnemoscope")
-@click.pass_context
-def mnemoscope(context: click.Context) -> None:
+def mnemoscope() -> None:
     """See, explain, tune and repair what LangGraph agents remember.
 
-    Without a command, the dashboard starts on your own store.
+    Without a command, the dashboard starts on your store, with the options of `run`.
     """
-    if context.invoked_subcommand is None:
-        context.invoke(run)

@@ -44,7 +44,7 @@ def test_options_win_over_the_environment(
     monkeypatch.setenv("MNEMOSCOPE_STORE", "/elsewhere.sqlite")
     monkeypatch.setenv("MNEMOSCOPE_MODEL", "openai:some-model")
     monkeypatch.chdir(tmp_path)
-    result = invoke("run", "--store", "m.sqlite", "--operator", "ben", "--write", "--port", "9001", "--no-browser")
+    result = invoke("--store", "m.sqlite", "--operator", "ben", "--write", "--port", "9001", "--no-browser")
     assert result.exit_code == 0, result.output
     settings = Settings(str(tmp_path / "m.sqlite"), "openai:some-model", "ben", True)
     assert served == [{"settings": settings, "port": 9001, "opens_browser": False}]
