@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from .messages import Role
 from .text import normalise
 
-__all__ = ["is_name", "role_of_speaker", "speakers_among"]
+__all__ = ["role_of_speaker", "speakers_among"]
 
 _WORDS: Mapping[Role, str] = {
     "user": "user human me you customer client caller usuario utilisateur utente benutzer nutzer пользователь "
@@ -20,6 +20,9 @@ _WORDS: Mapping[Role, str] = {
 }
 _ROLE_OF: Mapping[str, Role] = {word: role for role, words in _WORDS.items() for word in words.split()}
 _MOST_WORDS = 5
+_NO_NAMES = frozenset(
+    {"note", "notes", "nb", "ps", "p.s.", "update", "edit", "subject", "date", "re", "fwd", "todo", "warning", "tip"}
+)
 
 
 def role_of_speaker(label: str) -> Role | None:
@@ -31,18 +34,17 @@ def speakers_among(labels: Iterable[str]) -> frozenset[str]:
     """Those of the labels found in a transcript that are speakers, and not words before a colon.
 
     Where both a user and an assistant are labelled as such, only such labels are speakers. Else everyone with a
-    name who speaks more than once is; where no two do, everyone with a name.
+    name is; a label that comes once must have every word written large, so that "To be exact:" is none.
     """
     times = Counter(labels)
     roles = {label: role for label in times if (role := role_of_speaker(label)) is not None}
     if {"user", "assistant"} <= set(roles.values()):
         return frozenset(roles)
-    named = {label for label in times if label not in roles and is_name(label)}
-    often = {label for label in named if times[label] > 1}
-    return frozenset({*roles, *(often if len(often) + len(roles) > 1 else named)})
+    return frozenset({*roles, *(label for label in times if _is_name(label, once=times[label] == 1))})
 
 
-def is_name(label: str) -> bool:
-    """Whether a label looks like somebody's name: few words, the first not written small."""
+def _is_name(label: str, *, once: bool) -> bool:
     words = label.split()
-    return 0 < len(words) <= _MOST_WORDS and not words[0][0].islower()
+    if not 0 < len(words) <= _MOST_WORDS or normalise(label) in _NO_NAMES:
+        return False
+    return not any(word[0].islower() for word in (words if once else words[:1]))

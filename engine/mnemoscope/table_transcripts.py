@@ -23,6 +23,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_FIELD = 1 << 26
+_LONGEST_HEADER = 10_000
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class _Layout:
 
 def recognises_csv(head: str) -> bool:
     """Whether the first line names a column for the speaker and one for the text."""
-    return _layout_of(head.lstrip().partition("\n")[0]) is not None
+    return _layout_of(next(_lines(iter([head.lstrip()])), "")) is not None
 
 
 def read_csv(chunks: Iterator[str]) -> Iterator[Conversation]:
@@ -47,6 +48,7 @@ def read_csv(chunks: Iterator[str]) -> Iterator[Conversation]:
     lines = _lines(chunks)
     layout = _layout_of(next((line for line in lines if line.strip()), ""))
     if layout is None:
+        yield build_conversation([])
         return
     # The module's limit is one for the whole process; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
@@ -58,7 +60,7 @@ def read_csv(chunks: Iterator[str]) -> Iterator[Conversation]:
 
 def _layout_of(header: str) -> _Layout | None:
     for delimiter in _DELIMITERS:
-        row = next(csv.reader([header.strip("\r\n\ufeff")], delimiter=delimiter), [])
+        row = next(csv.reader([header[:_LONGEST_HEADER].strip()], delimiter=delimiter), [])
         names = [cell.strip().casefold().replace(" ", "_") for cell in row]
         places = {
             what: names.index(found)

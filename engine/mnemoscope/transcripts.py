@@ -105,8 +105,8 @@ def _markdown_openings(lines: Sequence[str]) -> list[_Opening]:
 def _conversation(lines: Sequence[str], openings: Sequence[_Opening], *, title: str) -> Conversation:
     speakers = speakers_among(opening.label for opening in openings)
     heard = [opening for opening in openings if opening.label in speakers]
-    ends = [opening.line for opening in heard[1:]] + [len(lines)]
-    turns = [_turn(opening, lines[opening.line + 1 : end]) for opening, end in zip(heard, ends, strict=True)]
+    ends = [*(opening.line for opening in heard[1:]), len(lines)]
+    turns = [_turn(opening, lines[opening.line + 1 : end]) for opening, end in zip(heard, ends, strict=False)]
     before = sum(bool(line.strip()) for line in lines[: heard[0].line if heard else len(lines)])
     before -= bool(title)
     notes = [f"{before} lines before the first speaker were left out."] if before else []
