@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,7 +18,10 @@ __all__ = [
     "Consolidator",
     "ExtractedFact",
     "ExtractedFacts",
+    "Extraction",
     "Extractor",
+    "Judgement",
+    "ModelCall",
     "Similar",
 ]
 
@@ -47,6 +51,35 @@ class ExtractedFacts(BaseModel):
     facts: list[ExtractedFact] = Field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of a chat model: for what, how long, how many tokens (None where not told), and how it went.
+
+    `failure` is None, or a class of `ModelError`; `raw` is what the model answered.
+    """
+
+    purpose: str
+    model: str
+    seconds: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    failure: str | None = None
+    raw: str | None = None
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What one reading of a conversation gave.
+
+    `held_back` counts the sentences, or proposals of a model, that were not kept, by reason in plain words
+    ("secret", "question", ...); it never holds their text.
+    """
+
+    facts: list[ExtractedFact]
+    held_back: Mapping[str, int] = field(default_factory=dict)
+    calls: tuple[ModelCall, ...] = ()
+
+
 class ConsolidationDecision(BaseModel):
     """What to do with one fact: one of `ACTIONS`.
 
@@ -60,6 +93,18 @@ class ConsolidationDecision(BaseModel):
     target_key: str | None = None
     content: str | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The decisions for several facts, in their order, and the model calls they took.
+
+    A decision is None where the judge gave none that can be read; `notes` says why, by position.
+    """
+
+    decisions: list[ConsolidationDecision | None]
+    calls: tuple[ModelCall, ...] = ()
+    notes: Mapping[int, str] = field(default_factory=dict)
 
 
 Similar: TypeAlias = "list[tuple[MemoryRecord, float]]"

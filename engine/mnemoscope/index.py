@@ -10,7 +10,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,10 @@ from .namespaces import Namespace
 from .records import MemoryRecord
 from .stores.base import Ref, Snapshot, StoreAdapter
 
-__all__ = ["IndexCache", "ScopeIndex"]
+__all__ = ["IndexCache", "ScopeIndex", "Turn"]
+
+Turn: TypeAlias = tuple[str, datetime]
+"""A turn as evidence knows it: the quote and when it was said."""
 
 # What one record costs beside its text and vector, measured on records of the usual shape.
 _BYTES_PER_RECORD = 1_400
@@ -86,6 +91,16 @@ class ScopeIndex:
         found = np.zeros(len(self), np.bool_)
         found[self.owner] = True
         return found
+
+    @cached_property
+    def learned(self) -> dict[Turn, MemoryRecord]:
+        """Which memory rests on which turn: by its verbatim quote and the time at which it was said."""
+        return {
+            (each.quote, each.said_at): record
+            for record in self.records
+            for each in record.evidence
+            if each.quote and each.said_at
+        }
 
     @cached_property
     def lexical(self) -> LexicalIndex:

@@ -19,7 +19,7 @@ import numpy as np
 from .errors import Conflict, ConflictError, NotFoundError
 from .namespaces import RESERVED_ROOT, Namespace
 from .records import MemoryRecord, text_of
-from .stores.base import CONTENT_FIELD, KEEP, Guard, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
+from .stores.base import EMBED_AGAIN, KEEP, Guard, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .times import Clock, from_iso, read_time, to_iso
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book"]
@@ -312,12 +312,8 @@ class Journal:
             snapshot = self._adapter.load(namespace, keys=[ref for ref in refs if ref[0] == namespace])
             vectors = snapshot.vectors_by_item() if self._adapter.abilities.reads_vectors else None
             for at, item in enumerate(snapshot.items):
-                found[item.ref] = _Before(item.value, item.created_at, vectors[at] if vectors else _EMBED_AGAIN)
+                found[item.ref] = _Before(item.value, item.created_at, vectors[at] if vectors else EMBED_AGAIN)
         return found
-
-
-# Where vectors cannot be read, the store embeds the text again when it is put back.
-_EMBED_AGAIN: Vectors = {CONTENT_FIELD: np.zeros(0, np.float32)}
 
 
 def _check(edits: Sequence[Edit], before: Mapping[Ref, _Before]) -> None:

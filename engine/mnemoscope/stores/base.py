@@ -21,6 +21,7 @@ from ..namespaces import Namespace
 
 __all__ = [
     "CONTENT_FIELD",
+    "EMBED_AGAIN",
     "KEEP",
     "Abilities",
     "Guard",
@@ -42,6 +43,9 @@ Vectors: TypeAlias = Mapping[str, NDArray[np.float32]]
 
 CONTENT_FIELD = "content"
 """The field whose text is embedded."""
+
+EMBED_AGAIN: Vectors = {CONTENT_FIELD: np.zeros(0, np.float32)}
+"""What to write where we have no vector: a store whose vectors cannot be read embeds the text by itself."""
 
 
 class Keep(Enum):
@@ -201,6 +205,11 @@ class StoreAdapter(Protocol):
         At most `limit`; fewer only if there are no more (an adapter whose store may return short rows
         without reason says so in `abilities.limits`).
         """
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """`search` for several queries at once, in their order; one round trip where the store batches."""
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard, then do all writes, in one batch. The last write to a place wins.

@@ -1,0 +1,158 @@
+"""Access history: which memories were recalled, when and for what; kept beside them, never inside.
+
+Notes are taken in memory and written from a thread of their own, so a recall makes no write on its caller's
+path and never touches a memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from .errors import ConflictError, StoreError
+from .journal import book
+from .namespaces import Namespace
+from .records import MemoryRecord
+from .stores.base import Guard, Ref, StoreAdapter, Write
+from .text import storable
+from .times import from_iso, to_iso
+
+__all__ = ["Access", "AccessLog", "Recalled"]
+
+RECENT = 20
+"""How many of its last recalls are kept for each memory."""
+
+_DELAY_SECONDS = 1.0
+_MOST_WAITING = 10_000
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """One recall of a memory: when, for which query, and at which rank (from 1)."""
+
+    at: datetime
+    query: str
+    rank: int
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form."""
+        return {"at": to_iso(self.at), "query": storable(self.query[:500])[0], "rank": self.rank}
+
+
+@dataclass(frozen=True)
+class Access:
+    """How often a memory was recalled, and its last recalls, latest first."""
+
+    count: int = 0
+    recent: list[Recalled] = field(default_factory=list)
+
+    @property
+    def last(self) -> datetime | None:
+        """When it was last recalled."""
+        return self.recent[0].at if self.recent else None
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form."""
+        return {"kind": "access", "count": self.count, "recent": [each.to_value() for each in self.recent]}
+
+    @classmethod
+    def from_value(cls, value: dict[str, Any]) -> Access:
+        """Read the stored form."""
+        recent = [Recalled(from_iso(each["at"]), each["query"], each["rank"]) for each in value["recent"]]
+        return cls(value["count"], recent)
+
+
+class AccessLog:
+    """Notes recalls and writes them a little later; `flush` writes at once."""
+
+    def __init__(self, adapter: StoreAdapter) -> None:
+        self._adapter = adapter
+        self._waiting: dict[Ref, list[Recalled]] = {}
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._finalizer = weakref.finalize(self, _flush, adapter, self._waiting, self._lock, self._writing)
+
+    def note(self, records: Sequence[MemoryRecord], query: str, at: datetime) -> None:
+        """Note that these memories, in this order, were recalled for the query."""
+        if not records:
+            return
+        with self._lock:
+            for rank, record in enumerate(records, start=1):
+                self._waiting.setdefault((record.namespace, record.key), []).append(Recalled(at, query, rank))
+            if len(self._waiting) > _MOST_WAITING:
+                _log.warning("Access notes wait for a store that does not take them; the oldest are let go.")
+                del self._waiting[next(iter(self._waiting))]
+            if self._timer is None:
+                self._timer = threading.Timer(_DELAY_SECONDS, self._in_time)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def of(self, namespace: Namespace) -> dict[str, Access]:
+        """The access history of a namespace's memories, by key, notes that wait included."""
+        items = self._adapter.load(book("access", namespace)).items
+        found = {item.key: Access.from_value(item.value) for item in items}
+        with self._lock:
+            waiting = {key: list(notes) for (where, key), notes in self._waiting.items() if where == namespace}
+        for key, notes in waiting.items():
+            found[key] = _with(found.get(key, Access()), notes)
+        return found
+
+    def flush(self) -> None:
+        """Write every note that waits."""
+        _flush(self._adapter, self._waiting, self._lock, self._writing)
+
+    def _in_time(self) -> None:
+        with self._lock:
+            self._timer = None
+        try:
+            self.flush()
+        except StoreError as error:
+            _log.warning("Access notes were not written and are tried again at the next recall: %s", error)
+
+
+def _flush(
+    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: threading.Lock, writing: threading.Lock
+) -> None:
+    # One at a time; where another process writes the same note at the same moment, the sum is made anew.
+    with writing:
+        with lock:
+            taken = {ref: list(notes) for ref, notes in waiting.items()}
+            waiting.clear()
+        try:
+            for _ in range(5):
+                try:
+                    _write(adapter, taken)
+                except ConflictError:
+                    continue
+                return
+        except StoreError:
+            with lock:
+                for ref, notes in taken.items():
+                    waiting[ref] = notes + waiting.get(ref, [])
+            raise
+
+
+def _write(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> None:
+    if not taken:
+        return
+    refs = [(book("access", namespace), key) for namespace, key in taken]
+    stored = adapter.get(refs)
+    writes, guards = [], []
+    for (namespace, key), item, notes in zip(refs, stored, taken.values(), strict=True):
+        access = _with(Access.from_value(item.value) if item else Access(), notes)
+        writes.append(Write(namespace, key, access.to_value()))
+        guards.append(Guard(namespace, key, item.value if item else None))
+    adapter.write(writes, guards)
+
+
+def _with(access: Access, notes: Sequence[Recalled]) -> Access:
+    recent = sorted([*notes, *access.recent], key=lambda each: each.at, reverse=True)[:RECENT]
+    return replace(access, count=access.count + len(notes), recent=recent)

@@ -1,0 +1,187 @@
+"""Changes a person or agent makes by hand: update, forget, restore, clear; each one journalled group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from .access import Access
+from .applying import vectors_for
+from .errors import Conflict, ConflictError, InputError, NotFoundError
+from .filters import Filter, compile_filter
+from .journal import Edit, Tombstone
+from .namespaces import Namespace
+from .records import MemoryRecord
+from .stores.base import KEEP, Keep, StoredItem, Vectors
+from .text import storable
+
+__all__ = ["Forgotten", "Patch", "Selection", "forget_edit", "patched", "restore_edit", "select", "update_edit"]
+
+SAMPLE = 20
+"""How many of the memories concerned a dry run shows."""
+
+
+class Forgotten(int):
+    """How many memories were forgotten, or with `dry_run` would be.
+
+    `group` names the change for `undo`, None where nothing changed; `sample` holds the first of them.
+    """
+
+    group: str | None
+    sample: list[MemoryRecord]
+
+    def __new__(cls, count: int, group: str | None, sample: list[MemoryRecord]) -> Forgotten:
+        made = super().__new__(cls, count)
+        made.group = group
+        made.sample = sample
+        return made
+
+
+@dataclass(frozen=True)
+class Patch:
+    """What to change of a memory; None leaves a field as it is. `metadata` replaces the whole object."""
+
+    content: str | None = None
+    categories: Sequence[str] | None = None
+    importance: float | None = None
+    private: bool | None = None
+    metadata: Mapping[str, Any] | None = None
+    pinned: bool | None = None
+    expires_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.content is not None and not self.content.strip():
+            raise InputError("A memory needs some text; to take it away, forget it.")
+        if self.importance is not None and not 0.0 <= self.importance <= 1.0:
+            raise InputError(f"importance must be a number from 0 to 1, got {self.importance!r}.")
+        if isinstance(self.categories, str):
+            raise InputError(f"categories must be a list of texts, got the text {self.categories!r}.")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which memories to forget; every criterion that is given must hold. At least one must be given.
+
+    An empty list of keys or categories matches nothing. `older_than` and `not_recalled_since` are times, or
+    ages counted back from now.
+    """
+
+    keys: Sequence[str] | None = None
+    categories: Sequence[str] | None = None
+    older_than: datetime | timedelta | None = None
+    not_recalled_since: datetime | timedelta | None = None
+    importance_below: float | None = None
+    source: str | None = None
+    filter: Filter | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "categories"):
+            if isinstance(getattr(self, name), str):
+                raise InputError(f"{name} must be a list of texts, got the text {getattr(self, name)!r}.")
+        if all(getattr(self, name) is None for name in self.__dataclass_fields__):
+            raise InputError(
+                "forget needs at least one criterion: key, keys, categories, older_than, not_recalled_since, "
+                "importance_below, source or filter. To empty a whole namespace, use clear(namespace, confirm=…)."
+            )
+
+
+def select(
+    records: Sequence[MemoryRecord], selection: Selection, access: Mapping[str, Access], now: datetime
+) -> list[MemoryRecord]:
+    """The memories that meet every criterion, pinned ones only where named by key."""
+    return [record for record in records if _selected(record, selection, access.get(record.key), now)]
+
+
+def _selected(record: MemoryRecord, selection: Selection, access: Access | None, now: datetime) -> bool:
+    if record.pinned and selection.keys is None:
+        return False
+    if selection.keys is not None and record.key not in selection.keys:
+        return False
+    if selection.categories is not None and not set(selection.categories) & set(record.categories):
+        return False
+    if selection.older_than is not None and record.created_at >= _moment(selection.older_than, now):
+        return False
+    if selection.not_recalled_since is not None:
+        last = (access.last if access else None) or record.last_accessed or record.created_at
+        if last >= _moment(selection.not_recalled_since, now):
+            return False
+    if selection.importance_below is not None and not (
+        record.importance is not None and record.importance < selection.importance_below
+    ):
+        return False
+    if selection.source is not None and record.source != selection.source:
+        return False
+    test = compile_filter(selection.filter)
+    return test is None or test(record)
+
+
+def update_edit(
+    item: StoredItem | None,
+    namespace: Namespace,
+    key: str,
+    patch: Patch,
+    vectors: Mapping[str, Any],
+    now: datetime,
+    *,
+    expected_revision: int | None,
+    reason: str,
+) -> Edit:
+    """The edit for a patch of the item as it was read.
+
+    Raises:
+        NotFoundError: there is no such memory.
+        ConflictError: it is not at the expected revision.
+    """
+    if item is None:
+        raise NotFoundError(f"There is no memory {key!r} in {'/'.join(namespace)}; it may have been forgotten.")
+    record = MemoryRecord.from_item(item)
+    if expected_revision is not None and record.revision != expected_revision:
+        raise ConflictError([Conflict(namespace, key, f"revision {expected_revision}", record.content)])
+    after = patched(record, patch, now)
+    written: Vectors | Keep = KEEP
+    if after.content != record.content:
+        written = vectors_for(after.content, vectors)
+    return Edit(namespace, key, "update", item.value, after.to_value(), written, reason)
+
+
+def patched(record: MemoryRecord, patch: Patch, now: datetime) -> MemoryRecord:
+    """The memory with the patch applied, at its next revision; `updated_at` moves only with the content."""
+    given = {name: getattr(patch, name) for name in patch.__dataclass_fields__}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if "content" in changes:
+        changes["content"] = storable(changes["content"].strip())[0]
+    for name, kind in (("categories", list), ("metadata", dict)):
+        if name in changes:
+            changes[name] = kind(changes[name])
+    if changes.get("content", record.content) != record.content:
+        changes["updated_at"] = now
+    return replace(record, revision=record.revision + 1, **changes)
+
+
+def forget_edit(item: StoredItem, reason: str) -> Edit:
+    """The edit that turns the item into a tombstone."""
+    return Edit(item.namespace, item.key, "forget", item.value, None, {}, reason, buries=True)
+
+
+def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:
+    """The edit that brings a forgotten memory back as it was."""
+    record = stone.record
+    return Edit(
+        record.namespace,
+        record.key,
+        "restore",
+        None,
+        stone.value,
+        vectors,
+        reason,
+        revives=True,
+        created_at=stone.created_at,
+    )
+
+
+def _moment(bound: datetime | timedelta, now: datetime) -> datetime:
+    if isinstance(bound, timedelta):
+        return now - bound
+    return bound if bound.tzinfo else bound.replace(tzinfo=now.tzinfo)

@@ -1,0 +1,94 @@
+"""Steps: work that needs the outside world, yielded by a generator and run either sync or async.
+
+A procedure that calls models, embedders and stores is written once, as a generator of `Step`s. `run` drives
+it in this thread; `arun` awaits what is asynchronous and puts the rest on a worker thread, so that neither
+form is a copy of the other and the event loop is never blocked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+__all__ = ["Step", "Steps", "arun", "run"]
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call to the outside. `acall` is its asynchronous form where there is one; `call` may be either."""
+
+    call: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    acall: Callable[..., Awaitable[Any]] | None = None
+
+
+Steps: TypeAlias = Generator[Step, Any, Result]
+"""A procedure that yields `Step`s, is sent their results, and returns its own."""
+
+
+def run(steps: Steps[Result]) -> Result:
+    """Drive the procedure to its end in this thread."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                value = _now(step)
+            except Exception as error:  # noqa: BLE001 - handed to the procedure, which decides
+                step = steps.throw(error)
+            else:
+                step = steps.send(value)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
+async def arun(steps: Steps[Result]) -> Result:
+    """Drive the procedure to its end without blocking the event loop.
+
+    When the task is cancelled no further step is begun; one on a worker thread runs to its end.
+    """
+    try:
+        step = next(steps)
+        while True:
+            try:
+                value = await _later(step)
+            except Exception as error:  # noqa: BLE001 - handed to the procedure, which decides
+                step = steps.throw(error)
+            else:
+                step = steps.send(value)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+
+
+def _now(step: Step) -> Any:
+    value = step.call(*step.args)
+    return _wait_for(value) if inspect.isawaitable(value) else value
+
+
+async def _later(step: Step) -> Any:
+    if step.acall is not None:
+        return await step.acall(*step.args)
+    if inspect.iscoroutinefunction(step.call):
+        return await step.call(*step.args)
+    value = await asyncio.to_thread(step.call, *step.args)
+    return await value if inspect.isawaitable(value) else value
+
+
+def _wait_for(value: Awaitable[Any]) -> Any:
+    async def wait() -> Any:
+        return await value
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    # A loop runs in this thread, so the coroutine gets one of its own in another.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, wait()).result()
