@@ -133,6 +133,12 @@ def test_only_text_blocks_are_kept_and_the_others_counted() -> None:
     assert transcript.left_out == {"image": 2, "tool output": 1, "thinking": 1, "audio": 1, "other block": 1}
 
 
+def test_a_block_whose_type_is_no_word_is_counted() -> None:
+    transcript = read_messages([{"role": "user", "content": ["hi", {"type": ["text"], "text": "no"}]}])
+    assert said(transcript) == [("user", "hi")]
+    assert transcript.left_out == {"other block": 1}
+
+
 def test_blocks_by_themselves_are_one_user_message() -> None:
     transcript = read_messages(
         [{"type": "text", "text": "I like"}, {"type": "image"}, {"type": "text", "text": "this"}]

@@ -294,6 +294,6 @@ def _content_of(fields: Mapping[str, object], position: int) -> object:
         raise InputError(f"Message {position} has no 'content': {shown(dict(fields))}.")
     content = fields[named[0]] if named else None
     blocks = content if isinstance(content, list) else [content]
-    inside = sum(isinstance(block, Mapping) and block.get("type") in CALL_TYPES for block in blocks)
+    inside = sum(isinstance(block, Mapping) and str(block.get("type")) in CALL_TYPES for block in blocks)
     beside = len(calls) if isinstance(calls, Sequence) else 0
     return [*blocks, *[{"type": "tool_call"}] * max(0, beside - inside)]
