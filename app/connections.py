@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from langgraph.store.sqlite import SqliteStore
-from mnemoscope import MemoryEngine
+from mnemoscope import PRESETS, MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.rules import RuleConsolidator, RuleExtractor
 from mnemoscope.stores.sqlite_file import open_sqlite
 
 __all__ = ["close_engine", "connection_name", "open_engine"]
@@ -31,14 +30,16 @@ def open_engine(store: str, model: str | None) -> MemoryEngine:
     opened = open_sqlite(store, embeddings=BundledEmbeddings())
     if model:
         return MemoryEngine(opened, model)
-    return MemoryEngine(opened, extractor=RuleExtractor(), consolidator=RuleConsolidator())
+    return MemoryEngine(
+        opened, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=PRESETS["rules"]
+    )
 
 
 def close_engine(engine: MemoryEngine) -> None:
     """Close what `open_engine` opened."""
-    engine.adapter.close()
-    if isinstance(engine.adapter.store, SqliteStore):
-        engine.adapter.store.conn.close()
+    engine.close()
+    if isinstance(engine.store, SqliteStore):
+        engine.store.conn.close()
 
 
 def _make_folder(folder: Path) -> None:

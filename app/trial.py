@@ -33,7 +33,7 @@ def ensure_trial(*, fresh: bool = False) -> Path:
 
 
 def _build(path: Path) -> None:
-    from mnemoscope.samples import build_demo
+    from mnemoscope.demo import build_demo
 
     build_demo(path)
 

@@ -101,5 +101,9 @@ def _check(knob: Knob, value: object) -> None:
         raise ConfigurationError(f"{what} must be {allowed}, got {value!r}.")
 
 
-PRESETS: dict[str, MemoryConfig] = {"classic": MemoryConfig()}
-"""Named configurations; each is measured in benchmarks/README.md."""
+PRESETS: dict[str, MemoryConfig] = {
+    "classic": MemoryConfig(),
+    # Rules read words and cost nothing, while a corrected fact can be far from what it corrects.
+    "rules": MemoryConfig(consolidation_threshold=0.25, consolidation_limit=20),
+}
+"""Named configurations: "classic" is the published formula; "rules" goes with `RuleConsolidator`."""
