@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config as streamlit_config
 
-from app import failures, theme
+from app import failures, session, theme
 from app.settings import Settings
 
 __all__ = ["SecurityHeaders", "build", "content_security_policy", "options", "serve"]
@@ -108,6 +108,7 @@ def build(*, opens_browser: bool) -> st.App:
         if opens_browser:
             threading.Thread(target=_open_browser_when_healthy, daemon=True).start()
         yield
+        session.memory_engine.clear()
 
     return st.App(
         MAIN,
@@ -120,12 +121,12 @@ def build(*, opens_browser: bool) -> st.App:
 def serve(settings: Settings, *, port: int | None = None, opens_browser: bool = True) -> None:
     """Run the dashboard until it is interrupted."""
     os.environ.update(settings.to_environment())
-    build(opens_browser=opens_browser).run(config=options(port))
+    # The server has shut down in order by the time it hands the interrupt on.
+    with suppress(KeyboardInterrupt):
+        build(opens_browser=opens_browser).run(config=options(port))
 
 
 def _prepare() -> None:
-    from app import session
-
     for module in HEAVY_MODULES:
         importlib.import_module(module)
     try:

@@ -34,9 +34,8 @@ SEED: dict[tuple[str, ...], list[dict[str, Any]]] = {
 def empty_engine() -> MemoryEngine:
     """An engine over an empty in-memory store, with the rules in place of a model."""
     from langgraph.store.memory import InMemoryStore
-    from mnemoscope import MemoryEngine
+    from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
     from mnemoscope.embedding import HashingEmbeddings
-    from mnemoscope.rules import RuleConsolidator, RuleExtractor
 
     embedder = HashingEmbeddings()
     dimensions = len(embedder.embed_query("a"))

@@ -52,7 +52,7 @@ def test_the_header_names_store_mode_operator_and_that_rules_extract(
     monkeypatch.setenv("MNEMOSCOPE_STORE", "/data/agents.sqlite")
     shown = texts(dashboard(seeded_engine))
     assert "agents.sqlite" in shown
-    assert "/data" not in shown
+    assert "/data/agents" not in shown
     assert "tester" in shown
     assert "Rules extract facts here, not a model" in shown
 
