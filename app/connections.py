@@ -30,9 +30,7 @@ def open_engine(store: str, model: str | None) -> MemoryEngine:
     opened = open_sqlite(store, embeddings=BundledEmbeddings())
     if model:
         return MemoryEngine(opened, model)
-    return MemoryEngine(
-        opened, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=PRESETS["rules"]
-    )
+    return MemoryEngine(opened, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=PRESETS["rules"])
 
 
 def close_engine(engine: MemoryEngine) -> None:

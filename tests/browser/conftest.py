@@ -49,9 +49,9 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
         server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's Chromium, started once."""
+    """The system's Chromium, started once a file: Playwright's event loop must not outlive the browser tests."""
     if not Path(CHROMIUM).exists():
         pytest.fail(f"There is no Chromium at {CHROMIUM}; install it, or name it in MNEMOSCOPE_CHROMIUM.")
     with sync_playwright() as playwright:
