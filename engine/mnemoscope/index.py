@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import Columns
 from .lexical import LexicalIndex
 from .namespaces import Namespace
 from .records import MemoryRecord
@@ -106,6 +107,11 @@ class ScopeIndex:
     def lexical(self) -> LexicalIndex:
         """The words of every memory, built at first use."""
         return LexicalIndex.build([record.content for record in self.records])
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What filters and orders of the whole scope look at, each column built at first use."""
+        return Columns(self.records)
 
     @cached_property
     def nbytes(self) -> int:
