@@ -222,10 +222,24 @@ LANGUAGE_RULES: tuple[LanguageRule, ...] = (
 )  # fmt: skip
 
 
+_LATIN = frozenset({"es", "fr", "de", "pt", "it", "pl", "tr", "id", "nl", "vi"})
+_LATIN_RULES = tuple(row for row in LANGUAGE_RULES if row.language in _LATIN)
+_OTHER_RULES = tuple(row for row in LANGUAGE_RULES if row.language not in _LATIN)
+_ENGLISH = re.compile(r"\b(?:the|i|my|and|you|your|it|are|have|this|that)\b", re.IGNORECASE)
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1dff\u3040-\uffef]")
+
+
 def match_language(sentence: str) -> tuple[LanguageRule, re.Match[str]] | None:
     """The first row whose pattern is in the sentence, and where."""
     composed = unicodedata.normalize("NFC", sentence)
-    for row in LANGUAGE_RULES:
+    for row in _rows_for(composed):
         if found := row.pattern.search(composed):
             return row, found
     return None
+
+
+def _rows_for(text: str) -> tuple[LanguageRule, ...]:
+    if _OTHER_SCRIPT.search(text):
+        return _OTHER_RULES
+    # Only for speed: most sentences are English, and no row is.
+    return () if _ENGLISH.search(text) else _LATIN_RULES

@@ -95,7 +95,7 @@ _TAIL = re.compile(
     r"(?:,?\s*(?:as you know|you know|by the way|btw|thanks?(?: you)?|please|lol|haha+|though|right|too|of course|"
     r"actually|"
     r"i guess|i think|just so you know|fyi|to be honest|tbh|so far|for sure|remember|as well|now that i think of it))?"
-    r"[\s.,;:!…。！～~\U0001f300-\U0001faff\u2600-\u27bf\ufe0f)]*$",
+    r"[\s.,;:!?？…。！～~\U0001f300-\U0001faff\u2600-\u27bf\ufe0f)]*$",
     re.IGNORECASE,
 )
 _TO_AGENT = re.compile(r"\b(?:you|your|yours|you['’]re|yourself|u)\b", re.IGNORECASE)
@@ -140,19 +140,20 @@ class RuleExtractor:
     def extract(self, messages: Sequence[Message]) -> Extraction:
         """The facts of a conversation, each with its quote and messages, and what was held back."""
         held_back: Counter[str] = Counter()
-        facts: dict[str, ExtractedFact] = {}
+        facts: dict[tuple[str, str], ExtractedFact] = {}
+        said_by: dict[tuple[str, str], dict[str, None]] = {}
         for message in messages:
             if message.role != "user":
                 continue
             subject = _subject_of(message)
             for found in _found_in(message.text, subject, held_back):
-                fact = _fact(found, message, subject)
-                same = normalise(fact.content)
-                if same in facts:
-                    held_back["said before"] += 1
-                    fact = _said_again(facts[same], message.id)
-                facts[same] = fact
-        return Extraction(list(facts.values()), dict(held_back))
+                same = (subject, normalise(found.content))
+                # What is said again counts from its last saying, so that it comes after what it corrects.
+                held_back["said before"] += facts.pop(same, None) is not None
+                facts[same] = _fact(found, message, subject)
+                said_by.setdefault(same, {})[message.id] = None
+        listed = [fact.model_copy(update={"message_ids": list(said_by[same])}) for same, fact in facts.items()]
+        return Extraction(listed, dict(+held_back))
 
 
 def _messages_of(text: str) -> list[Message]:
@@ -183,12 +184,6 @@ def _fact(found: _Found, message: Message, subject: str) -> ExtractedFact:
         subject=subject,
         said_at=message.said_at,
     )
-
-
-def _said_again(fact: ExtractedFact, message_id: str) -> ExtractedFact:
-    if message_id in fact.message_ids:
-        return fact
-    return fact.model_copy(update={"message_ids": [*fact.message_ids, message_id]})
 
 
 def _found_in(text: str, subject: str, held_back: Counter[str]) -> Iterator[_Found]:
@@ -240,7 +235,7 @@ def _clauses(text: str, hidden: str, *, from_: int) -> list[tuple[str, str]]:
     """The sentence cut where a new statement or a request begins, each as it was said and with quotations hidden."""
     clauses, begin = [], from_
     for cut in [*_CLAUSE_BREAK.finditer(hidden, from_), None]:
-        if cut and _WHEN_ONLY.fullmatch(hidden, begin, cut.start()):
+        if cut and (_WHEN_ONLY.fullmatch(hidden, begin, cut.start()) or _LEAD.fullmatch(hidden, begin, cut.end())):
             continue
         end = cut.start() if cut else len(text)
         if text[begin:end].strip():

@@ -107,7 +107,8 @@ def _without_blocks(text: str, start: int, end: int, set_apart: Counter[str]) ->
             set_apart["quoted"] += 1
             begin = after
         elif after < end and _INTRODUCES_PASTE.match(line[:240]):
-            yield begin, offset
+            # A line that announces a quotation is still the writer's own; the head of a mail is not.
+            yield begin, after if line.rstrip().endswith(":") else offset
             set_apart["pasted"] += 1
             return
         offset = after
