@@ -71,6 +71,7 @@ _ROWS: tuple[_Row, ...] = (
     _row("residence", _SUBJECT + r"(?:lives?|resides?|living|based|moved|relocated|settled|used to live)\b"
          r"(?: (?:back|here|now|permanently|house|with \w+(?: \w+)?|from (?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?))*"
          r" (?:in|to|near|at)(?: (?:central|downtown|northern|southern|old))? " + _PROPER),
+    _row("residence", _SUBJECT + r"lives? in (?P<value>(?!(?:an?|the|their|my|his|her|our|this|that|same)\b)[\w'-]+)"),
     _row("employer", _SUBJECT + r"(?:left|quit) (?-i:[A-Z])\w+ (?:for|to join) " + _PROPER),
     _row("employer", _SUBJECT + r"(?:joined|joins|joining|left|quit) (?!the\b)" + _NOT_EMPLOYERS + _PROPER),
     _row("employer", _SUBJECT + r"(?:works?|working|worked|employed|started(?: working| (?:a|their|"

@@ -29,7 +29,7 @@ OCCUPATION = (
     r"pharmacist|therapist|counsell?or|journalist|translator|librarian|vet|veterinarian|paramedic|firefighter|"
     r"freelancer|founder|ceo|cto|entrepreneur|owner|gardener|coach|trainer|sculptor|pianist|violinist|biologist|"
     r"chemist|physicist|economist|psychologist|surgeon|midwife|waiter|waitress|barista|bartender|salesperson|"
-    r"administrator|technician|producer|actor|actress|dancer|poet|novelist|tailor|potter|retiree|pensioner)s?)"
+    r"technician|producer|actor|actress|dancer|poet|novelist|tailor|potter|retiree|pensioner)s?)"
 )
 
 _PIECES = {
@@ -41,7 +41,8 @@ _PIECES = {
     "not": r"(?:don['’]t|do not|can['’]t|cannot|can not|won['’]t|never)\s+(?:(?:" + ADVERB + r")\s+)*",
     "thing": r"(?!(?:it|that|this|these|those|them|him|her|you|your|yours|how|what|when|where|which|who|why|so|too|"
     r"both|everything|something|anything|nothing|one|ones|more|if|as|seeing|hearing|being|talking|thinking|"
-    r"the (?:idea|way|sound|look|fact|thought|vibes?|energy|view|one|colou?rs?|picture|photo)|to (?:hear|know|see|say|"
+    r"the (?:first|second|third|last|next|other|earlier|later|cheap\w*|idea|way|sound|look|fact|thought|vibes?|"
+    r"energy|view|one|colou?rs?|picture|photo)|to (?:hear|know|see|say|"
     r"be|think|talk|chat))\b)(?=\w)",
     "a": r"(?:a|an|the|some|two|three|four|five|six|seven|\d+)\s+",
     "relation": RELATION,
@@ -239,7 +240,8 @@ RULES: tuple[Rule, ...] = (
           "preference goal", 0.6),
     _rule("habit", r"{I}(?:(?:don['’]t|do not|never|can['’]t)\s+)?(?:play|run|swim|cycle|hike|climb|paint|draw|"
          r"write|read|"
-          r"garden|knit|sew|bake|cook|dance|sing|meditate|travel|fly|drive|commute|volunteer|train|practi[sc]e|go|"
+          r"garden|knit|sew|bake|cook|dance|sing|meditate|travel|fly|drive|commute|volunteer|train|practi[sc]e|"
+          r"celebrate|go|"
           r"get up|wake "
           r"up|watch|listen to|attend|visit|camp|fish|ski|surf|do|use|code|program|pray|fast|shop|take|walk|"
           r"exercise|sleep|"
@@ -253,7 +255,8 @@ RULES: tuple[Rule, ...] = (
          r"|mind|thought|knew|know|seen|saw|heard|had|been|"
           r"forget|got|think|feel|still|really|wonder|worry|hope|wanted|say|said|felt|am|was|would|could|look|"
           r"remember)\b)(?:\w+ )"
-          r"[\w'’]+|{I}(?:play|run|code|program|knit|dance|surf|ski|garden|meditate|fly|drive|bake|write code)\s+"
+          r"[\w'’]+|{I}(?:play|run|code|program|knit|dance|surf|ski|garden|meditate|fly|drive|bake|write code|"
+          r"use(?= (?-i:[A-Z])))\s+"
           r"(?:(?:the|a|an|my|in|with|on|for) )?\w+", "habit", 0.5),
     _rule("experience", r"{have}(?:been (?!doing|thinking|feeling|adding|keeping|going through|"
          r"working hard)(?:\w+ing|in|into|with|playing|to)\b[^,;]*\b(?:for|since|years?|months|ages|once|"
@@ -277,12 +280,13 @@ RULES: tuple[Rule, ...] = (
           r"never) )*(?:call|reply|answer|write|text|e-?mail|address|speak|contact)\b.{3,}|"
           r"(?:please )?(?:call|text|e-?mail|address|contact|phone|reach|write to|reply to|speak to|"
           r"talk to) me (?:only )?(?:by|via|in|"
-          r"on|as|at|before|after|only|between)\b.{3,}|(?:the )?best (?:way|time) to (?:reach|contact|call) me is",
+          r"on|as|at|before|after|only|between)\b.{3,}|(?:please )?use (?:metric|imperial|celsius|fahrenheit|"
+          r"24-hour|formal|informal|simple)\b.*|(?:the )?best (?:way|time) to (?:reach|contact|call) me is",
           "contact", 0.8, rewrite="{subject} asks: {clause}", addresses_agent=True),
     # Orders and support
     _rule("order", r"(?:my|our) (?:\w+ ){0,3}?(?:order|ticket|invoice|booking|reservation|subscription|account|"
          r"contract|plan|"
-          r"case|warranty|licen[cs]e|delivery|router|laptop|phone|printer|device|serial number|model|"
+          r"case|warranty|licen[cs]e|delivery|router|laptop|printer|device|serial number|model|"
           r"customer (?:number|id))"
           r"(?: \w+)?(?: (?:number|id|no\.?))?[ ,#]*(?:[A-Z]{0,5}-?\d[\w-]*)?,? (?:is|was|has|arrived|came|expires?|"
           r"ends?|"
