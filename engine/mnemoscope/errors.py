@@ -20,6 +20,10 @@ Messages name the thing, the value, what is allowed, and the way out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .facts import ModelCall
 
 __all__ = [
     "ConfigurationError",
@@ -117,13 +121,17 @@ class ModelError(MnemoscopeError):
     """A chat model failed.
 
     `failure` is one of "no_tool_call", "invalid_json", "schema_violation", "truncated", "refused",
-    "timed_out", "rate_limited", "empty", "provider_error"; `raw` is what the model answered, if anything.
+    "timed_out", "rate_limited", "empty", "provider_error"; `raw` is what the model answered, if anything, and
+    `calls` what was asked of it up to then.
     """
 
-    def __init__(self, message: str, *, failure: str, raw: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, failure: str, raw: str | None = None, calls: tuple[ModelCall, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.failure = failure
         self.raw = raw
+        self.calls = calls
 
 
 def _shown(text: str | None) -> str:

@@ -23,6 +23,7 @@ __all__ = [
     "Judgement",
     "ModelCall",
     "Similar",
+    "Withheld",
 ]
 
 ACTIONS = ("insert", "update", "skip", "forget")
@@ -33,7 +34,8 @@ class ExtractedFact(BaseModel):
     """A fact taken out of a conversation, before it is a memory.
 
     `importance` is 0 to 1, or None for the configured default. `quote` is the verbatim text it rests on and
-    `message_ids` the messages that hold it; `said_at` is when it was said, `subject` whom it is about.
+    `message_ids` the messages that hold it; `said_at` is when it was said, `subject` whom it is about, and `date`
+    the day it speaks of, ISO-8601 as precisely as it was said ("2025", "2025-03", "2025-03-14", …).
     """
 
     content: str
@@ -43,6 +45,7 @@ class ExtractedFact(BaseModel):
     message_ids: list[str] = Field(default_factory=list)
     subject: str | None = None
     said_at: datetime | None = None
+    date: str | None = None
 
 
 class ExtractedFacts(BaseModel):
@@ -55,7 +58,8 @@ class ExtractedFacts(BaseModel):
 class ModelCall:
     """One call of a chat model: for what, how long, how many tokens (None where not told), and how it went.
 
-    `failure` is None, or a class of `ModelError`; `raw` is what the model answered.
+    `failure` is None, or a class of `ModelError`; `raw` is what the model answered. `way` is how a structured
+    answer was asked for, and `cost` what the provider itself reported, in its own currency.
     """
 
     purpose: str
@@ -65,6 +69,16 @@ class ModelCall:
     output_tokens: int | None = None
     failure: str | None = None
     raw: str | None = None
+    way: str | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A fact that was proposed and held back, and why; it stays visible, so that a person may let it in."""
+
+    fact: ExtractedFact
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -72,12 +86,15 @@ class Extraction:
     """What one reading of a conversation gave.
 
     `held_back` counts the sentences, or proposals of a model, that were not kept, by reason in plain words
-    ("secret", "question", ...); it never holds their text.
+    ("secret", "question", ...); it never holds their text. `withheld` are those among them that may be shown, and
+    `remarks` counts what was put right in the others.
     """
 
     facts: list[ExtractedFact]
     held_back: Mapping[str, int] = field(default_factory=dict)
     calls: tuple[ModelCall, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    remarks: Mapping[str, int] = field(default_factory=dict)
 
 
 class ConsolidationDecision(BaseModel):
@@ -99,12 +116,14 @@ class ConsolidationDecision(BaseModel):
 class Judgement:
     """The decisions for several facts, in their order, and the model calls they took.
 
-    A decision is None where the judge gave none that can be read; `notes` says why, by position.
+    A decision is None where the judge gave none that can be read; `notes` says why, by position. `remarks`
+    counts what was put right in, or left out of, the judge's answer.
     """
 
     decisions: list[ConsolidationDecision | None]
     calls: tuple[ModelCall, ...] = ()
     notes: Mapping[int, str] = field(default_factory=dict)
+    remarks: Mapping[str, int] = field(default_factory=dict)
 
 
 Similar: TypeAlias = "list[tuple[MemoryRecord, float]]"

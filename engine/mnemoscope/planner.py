@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from .config import MemoryConfig
 from .errors import EmbeddingError, InputError, ModelError
-from .facts import ConsolidationDecision, ExtractedFact, Extraction, Judgement, ModelCall, Similar
+from .facts import ConsolidationDecision, ExtractedFact, Extraction, Judgement, Similar
 from .index import IndexCache, ScopeIndex, Turn
 from .journal import Tombstone, book
 from .messages import Message, Transcript
@@ -102,7 +103,7 @@ class Planner:
             extraction = yield from self.extract(transcript.messages)
         except ModelError as error:
             failure = error
-            extraction = Extraction([])
+            extraction = Extraction([], calls=error.calls)
         plan = yield from self.from_facts(extraction.facts, namespace, terms)
         return replace(
             plan,
@@ -110,6 +111,8 @@ class Planner:
             left_out=transcript.left_out,
             held_back={**plan.held_back, **extraction.held_back},
             calls=(*extraction.calls, *plan.calls),
+            withheld=extraction.withheld,
+            remarks=Counter(extraction.remarks) + Counter(plan.remarks),
             failure=failure,
             seconds=time.perf_counter() - started,
         )
@@ -123,9 +126,9 @@ class Planner:
         stored, taken = yield from self._read_back(drafts, known, namespace, terms)
         records = {key: MemoryRecord.from_item(item) for key, item in stored.items()}
         settlement = Settlement(namespace, terms, self._config, now, run, known=records, taken=taken)
-        calls: tuple[ModelCall, ...] = ()
+        judgement = Judgement([])
         if hasattr(self._consolidator, "judge"):
-            settled, calls = yield from self._judged_together(drafts, known, settlement, terms)
+            settled, judgement = yield from self._judged_together(drafts, known, settlement, terms)
         else:
             settled = yield from self._judged_in_turn(drafts, known, settlement, terms)
         return Plan(
@@ -140,7 +143,9 @@ class Planner:
             facts=tuple(settled),
             changes=settlement.changes(),
             held_back=dropped,
-            calls=calls,
+            calls=judgement.calls,
+            remarks=judgement.remarks,
+            prompt_versions=_prompt_versions(extract=self._extractor, consolidate=self._consolidator),
             seconds=time.perf_counter() - started,
             stored=stored,
             taken=taken,
@@ -223,7 +228,7 @@ class Planner:
 
     def _judged_together(
         self, drafts: Sequence[_Draft], known: _Known, settlement: Settlement, terms: Terms
-    ) -> Steps[tuple[list[PlannedFact], tuple[ModelCall, ...]]]:
+    ) -> Steps[tuple[list[PlannedFact], Judgement]]:
         """Offers are made from the state at the start and the earlier facts; decisions are then settled in turn."""
         offers = [self._pending_offers(at, drafts, known, terms) for at in range(len(drafts))]
         asked = [at for at, similar in enumerate(offers) if similar and not self._known_already(at, drafts, similar)]
@@ -240,7 +245,7 @@ class Planner:
             if not isinstance(early, PlannedFact):
                 early = settlement.settle(at, draft.fact, offers[at], decisions.get(at), notes.get(at, ""))
             settled.append(replace(early, collapsed=draft.collapsed))
-        return settled, judgement.calls
+        return settled, judgement
 
     def _settled_early(
         self,
@@ -311,6 +316,11 @@ def label_of(part: object) -> str:
     if isinstance(label, str):
         return label
     return part.__name__ if inspect.isroutine(part) else type(part).__name__
+
+
+def _prompt_versions(**parts: object) -> dict[str, str]:
+    versions = {purpose: getattr(part, "prompt_version", None) for purpose, part in parts.items()}
+    return {purpose: version for purpose, version in versions.items() if isinstance(version, str)}
 
 
 def unit_vectors(vectors: object, count: int, dimensions: int | None) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .config import MemoryConfig
 from .errors import ModelError
-from .facts import ConsolidationDecision, ExtractedFact, ModelCall, Similar
+from .facts import ConsolidationDecision, ExtractedFact, ModelCall, Similar, Withheld
 from .messages import Message
 from .namespaces import Namespace
 from .records import MemoryRecord
@@ -72,10 +72,11 @@ class Plan:
     """What `remember` would do. Made by `engine.plan`, carried out by `engine.apply`.
 
     `messages` are those read, `left_out` counts what was not read as text and `held_back` the sentences that
-    gave no fact, by reason. `failure` is set where extraction failed: such a plan cannot be applied.
-    `seconds` is how long planning took, model calls included. `stored` holds, by key, the item of every
-    memory that a fact was compared with, as it was read, `taken` the keys that are in use, and `vectors` the
-    embeddings by text.
+    gave no fact, by reason; `withheld` are the proposed facts among them, `remarks` counts what was put right in
+    a model's answers, and `prompt_versions` names the prompts they followed. `failure` is set where extraction
+    failed: such a plan cannot be applied. `seconds` is how long planning took, model calls included. `stored`
+    holds, by key, the item of every memory that a fact was compared with, as it was read, `taken` the keys that
+    are in use, and `vectors` the embeddings by text.
     """
 
     id: str
@@ -96,3 +97,6 @@ class Plan:
     stored: Mapping[str, StoredItem] = field(default_factory=dict, repr=False)
     taken: frozenset[str] = field(default_factory=frozenset, repr=False)
     vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    withheld: tuple[Withheld, ...] = ()
+    remarks: Mapping[str, int] = field(default_factory=dict)
+    prompt_versions: Mapping[str, str] = field(default_factory=dict)
