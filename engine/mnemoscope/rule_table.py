@@ -222,7 +222,7 @@ RULES: tuple[Rule, ...] = (
           r"(?! part of (?:this|the day))", "preference", 0.6),
     _rule("likes", r"{I}(?:(?:don['’]t|do not|can['’]t|cannot|never|used to|do|didn['’]t)\s+{adv})?(?:love|like|"
          r"enjoy|adore|"
-          r"hate|dislike|prefer|favou?r|detest|loathe|stand|bear|fancy|appreciate|despise|collect|miss)\s+{thing}",
+          r"hate|dislike|prefer|favou?r|detest|loathe|stand|bear|fancy|despise|collect|miss)\s+{thing}",
           "preference", 0.6),
     _rule("would rather", r"(?:i['’]d|i would) (?:rather (?!know)|prefer (?!if you could)){thing}", "preference", 0.6),
     _rule("fond", r"{am}(?:a |an |such a |such an |very |so |too |pretty |big |huge )*(?:into|fond of|keen on|"
