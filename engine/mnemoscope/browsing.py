@@ -63,13 +63,30 @@ class Facets:
 
 @dataclass(frozen=True)
 class Browsed:
-    """One page of memories, with how many match, how many there are, and how many are private and not shown."""
+    """What the filters leave, in order; `total` counts all that may be shown, `hidden` the private ones that may not.
 
-    records: list[MemoryRecord]
-    matching: int
+    `positions` are those in the index's records.
+    """
+
+    index: ScopeIndex
+    positions: NDArray[np.int64]
     total: int
     hidden: int
     facets: Facets
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def page(self, offset: int = 0, limit: int | None = 100) -> list[MemoryRecord]:
+        """The memories from `offset`, at most `limit`; None for all.
+
+        Raises:
+            InputError: one of them is negative.
+        """
+        if offset < 0 or (limit is not None and limit < 0):
+            raise InputError(f"offset and limit must be whole numbers from 0, got {offset!r} and {limit!r}.")
+        stop = None if limit is None else offset + limit
+        return [self.index.records[at] for at in self.positions[offset:stop].tolist()]
 
 
 def browse(
@@ -79,11 +96,9 @@ def browse(
     now: datetime,
     sort: str = "changed",
     descending: bool = True,
-    offset: int = 0,
-    limit: int = 100,
     also: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Browsed:
-    """The memories from `offset`, at most `limit`, that the filters leave of the index, sorted.
+    """The memories that the filters leave of the index, sorted, to be read page by page.
 
     Args:
         index: the scope to look at.
@@ -92,22 +107,17 @@ def browse(
         sort: one of `SORTS`, or a name in `also`. Unknown values come last either way; ties are broken by the
             latest change, then by namespace and key.
         descending: greatest first.
-        offset: how many matching memories to leave out first.
-        limit: how many at most.
         also: further columns to sort by, such as similarities; NaN where unknown.
 
     Raises:
-        InputError: there is no such column, or offset or limit is negative.
+        InputError: there is no such column.
     """
-    if offset < 0 or limit < 0:
-        raise InputError(f"offset and limit must be whole numbers from 0, got {offset!r} and {limit!r}.")
     masks = _masks(index, filters, now)
     visible = np.ones(len(index), np.bool_) if filters.include_private else ~index.private
     matching = np.flatnonzero(_all(masks, visible))
-    ordered = _ordered(index, matching, _column(index, sort, also or {}), descending)
     return Browsed(
-        records=[index.records[at] for at in ordered[offset : offset + limit].tolist()],
-        matching=len(matching),
+        index=index,
+        positions=_ordered(index, matching, _column(index, sort, also or {}), descending),
         total=int(visible.sum()),
         hidden=len(index) - int(visible.sum()),
         facets=_facets(index, masks, visible, now),

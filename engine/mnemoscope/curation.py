@@ -14,10 +14,20 @@ from .filters import Filter, compile_filter
 from .journal import Edit, Tombstone
 from .namespaces import Namespace
 from .records import MemoryRecord
-from .stores.base import KEEP, Keep, StoredItem, Vectors
+from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .text import storable
 
-__all__ = ["Forgotten", "Patch", "Selection", "forget_edit", "patched", "restore_edit", "select", "update_edit"]
+__all__ = [
+    "Forgotten",
+    "Patch",
+    "Selection",
+    "forget_edit",
+    "patched",
+    "relabel_edit",
+    "restore_edit",
+    "select",
+    "update_edit",
+]
 
 SAMPLE = 20
 """How many of the memories concerned a dry run shows."""
@@ -144,6 +154,33 @@ def update_edit(
     if after.content != record.content:
         written = vectors_for(after.content, vectors)
     return Edit(namespace, key, "update", item.value, after.to_value(), written, reason)
+
+
+def relabel_edit(
+    item: StoredItem | None,
+    place: Ref,
+    patch: Patch,
+    add_categories: Sequence[str],
+    drop_categories: Sequence[str],
+    now: datetime,
+    *,
+    reason: str,
+) -> Edit | None:
+    """The edit that puts categories on, takes others off, and patches the rest; None where nothing would change.
+
+    Raises:
+        NotFoundError: there is no such memory.
+        InputError: it would become private without a source, so that nobody could recall it.
+    """
+    record = None if item is None else MemoryRecord.from_item(item)
+    if record is not None:
+        if patch.private and record.source is None:
+            raise InputError(f"The memory {place[1]!r} has no source; private, nobody could ever recall it.")
+        kept = [name for name in [*record.categories, *add_categories] if name not in drop_categories]
+        patch = replace(patch, categories=list(dict.fromkeys(kept)))
+        if replace(patched(record, patch, now), revision=record.revision) == record:
+            return None
+    return update_edit(item, *place, patch, {}, now, expected_revision=None, reason=reason)
 
 
 def patched(record: MemoryRecord, patch: Patch, now: datetime) -> MemoryRecord:

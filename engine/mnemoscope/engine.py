@@ -19,7 +19,17 @@ from .access import Access, AccessLog
 from .applying import edits_of, texts_to_embed
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
-from .curation import SAMPLE, Forgotten, Patch, Selection, forget_edit, restore_edit, select, update_edit
+from .curation import (
+    SAMPLE,
+    Forgotten,
+    Patch,
+    Selection,
+    forget_edit,
+    relabel_edit,
+    restore_edit,
+    select,
+    update_edit,
+)
 from .errors import ConfigurationError, ConflictError, InputError, NotFoundError
 from .extraction import LLMExtractor
 from .facts import Consolidator, ExtractedFact, Extractor
@@ -35,7 +45,7 @@ from .recall import RecallResult, gather, widen
 from .records import MemoryRecord
 from .steps import Step, Steps, arun, run
 from .stores import adapt
-from .stores.base import EMBED_AGAIN, StoredItem
+from .stores.base import EMBED_AGAIN, Ref, StoredItem
 from .times import Clock, utc_now
 from .turns import turns_of
 from .visibility import Drop, Visibility
@@ -402,7 +412,41 @@ class MemoryEngine:
         where = read_namespace(namespace)
         records = self._named(where, selection.keys) if selection.keys is not None else self.index(where).records
         access = self._access.of(where) if selection.not_recalled_since is not None else {}
-        return self._forget(where, select(records, selection, access, self._clock()), dry_run, actor, reason)
+        return self._forget(select(records, selection, access, self._clock()), dry_run, actor, reason)
+
+    def forget_at(
+        self, refs: Sequence[Ref], *, dry_run: bool = False, actor: str | None = None, reason: str = ""
+    ) -> Forgotten:
+        """Withdraw the memories at these places, in whatever namespaces they are, as one group; see `forget`."""
+        items = self.adapter.get([(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)])
+        records = [MemoryRecord.from_item(item) for item in items if item is not None]
+        return self._forget(records, dry_run, actor, reason)
+
+    def update_at(
+        self,
+        refs: Sequence[Ref],
+        *,
+        add_categories: Sequence[str] = (),
+        drop_categories: Sequence[str] = (),
+        importance: float | None = None,
+        private: bool | None = None,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> Changes:
+        """Change the labels of many memories, in whatever namespaces they are, as one group; texts stay.
+
+        Memories that would stay as they are have no change.
+
+        Raises:
+            NotFoundError: one of them is not there; nothing is written.
+        """
+        patch = Patch(importance=importance, private=private)
+        places = [(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)]
+        edits = [
+            relabel_edit(item, place, patch, add_categories, drop_categories, self._clock(), reason=reason)
+            for place, item in zip(places, self.adapter.get(places), strict=True)
+        ]
+        return self._journal.commit([edit for edit in edits if edit is not None], actor=actor or self.actor)
 
     def clear(self, namespace: NamespaceLike, *, confirm: str, actor: str | None = None, reason: str = "") -> Forgotten:
         """Forget every memory of exactly this namespace; `confirm` repeats it, written "a/b"."""
@@ -412,7 +456,7 @@ class MemoryEngine:
                 f"clear forgets every memory of {show_namespace(where)!r}; confirm it by "
                 f"confirm={show_namespace(where)!r}, got {confirm!r}."
             )
-        return self._forget(where, self.index(where).records, False, actor, reason)
+        return self._forget(self.index(where).records, False, actor, reason)
 
     def restore(self, namespace: NamespaceLike, key: str, *, actor: str | None = None, reason: str = "") -> Change:
         """Bring a forgotten memory back as it was.
@@ -581,13 +625,11 @@ class MemoryEngine:
         items = self.adapter.get([(namespace, key) for key in dict.fromkeys(keys)]) if keys else []
         return [MemoryRecord.from_item(item) for item in items if item is not None]
 
-    def _forget(
-        self, namespace: Namespace, records: Sequence[MemoryRecord], dry_run: bool, actor: str | None, reason: str
-    ) -> Forgotten:
+    def _forget(self, records: Sequence[MemoryRecord], dry_run: bool, actor: str | None, reason: str) -> Forgotten:
         sample = [*records[:SAMPLE]]
         if dry_run or not records:
             return Forgotten(len(records), None, sample)
-        items = self.adapter.get([(namespace, record.key) for record in records])
+        items = self.adapter.get([(record.namespace, record.key) for record in records])
         edits = [forget_edit(item, reason) for item in items if isinstance(item, StoredItem)]
         changes = self._journal.commit(edits, actor=actor or self.actor)
         return Forgotten(len(changes), changes[0].group if changes else None, sample)
