@@ -15,10 +15,12 @@ from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchItem, 
 
 from ..errors import StoreError
 from ..namespaces import Namespace, is_reserved, is_within
+from ..text import storable
 from ..times import read_time
-from .base import KEEP, Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
+from .base import CONTENT_FIELD, Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
 from .latest import latest_of
 from .locks import lock_of
+from .prefixes import to_prefix
 from .values import PreparedWrite, check_guards, copy_json, prepare
 
 __all__ = ["GenericAdapter"]
@@ -39,8 +41,10 @@ _LIMITS = (
     "The search may return fewer than asked for, as stores with an approximate index do.",
     "Changes by others are seen only by reading everything again.",
     "A write that fails half-way may be written in part, and another process can come between its check and it.",
+    "A write that takes vectors away deletes the item before it puts it, so a reader may miss it for a moment.",
     "The time of creation cannot be set, and many stores reset it whenever an item is changed.",
     "A write of an item with a time-to-live starts it anew.",
+    "Some stores keep the vectors of deleted items, and list a namespace where something was only looked for.",
 )
 
 
@@ -147,7 +151,12 @@ class GenericAdapter:
         return PutOp(write.namespace, write.key, write.value, fields or False, minutes)
 
     def _got(self, refs: Sequence[Ref]) -> list[Item | None]:
-        return self._run([GetOp(namespace, key, refresh_ttl=False) for namespace, key in refs])
+        # Stores refuse a whole batch for one label that nothing can be under.
+        asked = [at for at, (namespace, key) in enumerate(refs) if to_prefix(namespace) and not storable(key)[1]]
+        found: list[Item | None] = [None] * len(refs)
+        for at, item in zip(asked, self._run([GetOp(*refs[at], refresh_ttl=False) for at in asked]), strict=True):
+            found[at] = item
+        return found
 
     def _within(self, namespace: Namespace, *, subtree: bool) -> Iterator[SearchItem]:
         limit = EVERYTHING
@@ -156,6 +165,8 @@ class GenericAdapter:
         return (item for item in found if _is_in(item, namespace, subtree=subtree))
 
     def _search(self, namespace: Namespace, limit: int, query: str | None = None) -> list[SearchItem]:
+        if namespace and not to_prefix(namespace):
+            return []
         operation = SearchOp(namespace, None, limit, 0, query, refresh_ttl=False)
         found: list[SearchItem] = self._run([operation])[0]
         return found
@@ -171,14 +182,17 @@ class GenericAdapter:
 
 
 def _must_go_first(write: PreparedWrite, existing: Any) -> bool:
-    """Whether the item is to be deleted, or holds vectors that a put would leave behind."""
+    """Whether the item is to be deleted, or may hold vectors that a put would leave behind."""
     if write.value is None:
         return True
-    if existing is None or write.vectors is KEEP or not isinstance(write.vectors, dict):
+    if existing is None or not isinstance(write.vectors, dict):
         return False
     if not isinstance(existing, dict):
         return True
-    return not write.vectors or not all(isinstance(existing.get(name), str) for name in write.vectors)
+    if not write.vectors:
+        # Of our own books, only what has a text was ever embedded.
+        return CONTENT_FIELD in existing or not is_reserved(write.namespace)
+    return not all(isinstance(existing.get(name), str) for name in write.vectors)
 
 
 def _rounds(writes: Sequence[PreparedWrite]) -> list[list[PreparedWrite]]:

@@ -1,0 +1,170 @@
+"""The stores that the contract is proven on, each opened empty, and what a test needs to look behind them."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import aiosqlite
+import numpy as np
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
+from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.stores import adapt
+from mnemoscope.stores.base import StoreAdapter, Vectors, Write
+from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.stores.sqlite_file import FileConnection
+
+DIMENSIONS = 64
+EMBEDDINGS = HashingEmbeddings(DIMENSIONS)
+ANA = ("memories", "ana")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An adapter under test, the stock store beneath it, and a second way to the same data.
+
+    `other` opens the data anew, as another process would; None where only one object can hold it.
+    `rows` is everything the store holds, byte for byte. `faults` are the tests this store cannot pass, and why.
+    """
+
+    adapter: StoreAdapter
+    stock: BaseStore
+    rows: Callable[[], Any]
+    other: Callable[[], BaseStore] | None = None
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+def vectors_for(content: str) -> Vectors:
+    """The vectors an item with this content gets."""
+    return {"content": np.array(EMBEDDINGS.embed_query(content), dtype=np.float32)}
+
+
+def put(key: str, content: str, namespace: tuple[str, ...] = ANA, **more: Any) -> Write:
+    """A write of an item with this content, embedded."""
+    return Write(namespace, key, {"content": content, **more}, vectors=vectors_for(content))
+
+
+def best_score(store: BaseStore, query: str, namespace: tuple[str, ...] = ANA) -> float:
+    """How near the store's own search finds anything to the query; 0 where it finds nothing."""
+    return max((item.score or 0.0 for item in store.search(namespace, query=query, limit=100)), default=0.0)
+
+
+def memory_store() -> InMemoryStore:
+    return InMemoryStore(index={"dims": DIMENSIONS, "embed": EMBEDDINGS, "fields": ["content"]})
+
+
+NO_CREATION_TIME = "the official API cannot set a time of creation, and this store resets it"
+GENERIC_FAULTS = {
+    "test_times_are_aware_and_creation_survives_a_change": NO_CREATION_TIME,
+    "test_a_given_creation_time_is_kept_to_the_microsecond": NO_CREATION_TIME,
+}
+ORPHANS = "this store keeps the vectors of deleted items, and the official API cannot remove them"
+SHORT = "this store's own search leaves items out, and its vectors cannot be read"
+GENERIC_SQLITE_FAULTS = {
+    **GENERIC_FAULTS,
+    "test_no_vectors_clears_those_that_were": ORPHANS,
+    "test_vectors_of_fields_that_are_gone_go_too": ORPHANS,
+    "test_a_deleted_vector_does_not_come_back": ORPHANS,
+    "test_a_vector_the_store_left_behind_does_not_come_back": ORPHANS,
+    "test_search_fills_its_limit_and_puts_items_without_a_vector_last": SHORT,
+}
+
+
+@contextmanager
+def opened_memory(_folder: Path) -> Iterator[Backend]:
+    store = memory_store()
+    yield Backend(adapt(store), store, lambda: repr((dict(store._data), store._vectors)))
+
+
+@contextmanager
+def opened_generic_memory(_folder: Path) -> Iterator[Backend]:
+    store = memory_store()
+    yield Backend(
+        GenericAdapter(store),
+        store,
+        # This store makes an empty namespace wherever something is looked for.
+        lambda: repr([items for items in store._data.values() if items]),
+        faults=GENERIC_FAULTS,
+    )
+
+
+@contextmanager
+def opened_sqlite(folder: Path) -> Iterator[Backend]:
+    path = folder / "memories.sqlite"
+    store = open_sqlite(path, embeddings=EMBEDDINGS)
+    others: list[Any] = []
+
+    def other() -> BaseStore:
+        others.append(open_sqlite(path, embeddings=EMBEDDINGS))
+        return others[-1]
+
+    try:
+        yield Backend(adapt(store), store, lambda: sqlite_rows(path), other)
+    finally:
+        for each in [store, *others]:
+            each.conn.close()
+
+
+@contextmanager
+def opened_generic_sqlite(folder: Path) -> Iterator[Backend]:
+    path = folder / "memories.sqlite"
+    store = open_sqlite(path, embeddings=EMBEDDINGS)
+    try:
+        yield Backend(GenericAdapter(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+    finally:
+        store.conn.close()
+
+
+@contextmanager
+def opened_async_sqlite(folder: Path) -> Iterator[Backend]:
+    """The asynchronous store on an event loop of its own thread, as in a server."""
+    path = folder / "memories.sqlite"
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    exits = AsyncExitStack()
+    try:
+        store = asyncio.run_coroutine_threadsafe(exits.enter_async_context(async_sqlite(path)), loop).result()
+        yield Backend(adapt(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+    finally:
+        asyncio.run_coroutine_threadsafe(exits.aclose(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@asynccontextmanager
+async def async_sqlite(path: Path) -> AsyncIterator[AsyncSqliteStore]:
+    index = {"dims": DIMENSIONS, "embed": EMBEDDINGS, "text_fields": ["content"]}
+    async with aiosqlite.connect(path, factory=FileConnection, isolation_level=None) as connection:
+        store = AsyncSqliteStore(connection, index=cast(Any, index))
+        await store.setup()
+        yield store
+        store._task.cancel()
+        await asyncio.gather(store._task, return_exceptions=True)
+
+
+def sqlite_rows(path: Path) -> list[Any]:
+    connection = sqlite3.connect(path)
+    try:
+        return [connection.execute(f"SELECT rowid, * FROM {table}").fetchall() for table in ("store", "store_vectors")]
+    finally:
+        connection.close()
+
+
+BACKENDS = {
+    "memory": opened_memory,
+    "sqlite": opened_sqlite,
+    "generic-memory": opened_generic_memory,
+    "generic-sqlite": opened_generic_sqlite,
+    "generic-async-sqlite": opened_async_sqlite,
+}
