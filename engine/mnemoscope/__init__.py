@@ -21,6 +21,7 @@ from .errors import (
     StoreError,
     StoreUnavailableError,
 )
+from .explaining import Explanation, PartStanding, Standing
 from .extraction import LLMExtractor
 from .facts import ConsolidationDecision, ExtractedFact, ExtractedFacts, Extraction, Judgement, ModelCall
 from .journal import Change, Tombstone
@@ -28,6 +29,7 @@ from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
 from .recall import Dropped, MemoryMatch, RecallResult
 from .records import Evidence, MemoryRecord
+from .remedies import Remedy
 from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .scoring import ScorePart, composite_score
@@ -49,6 +51,7 @@ __all__ = [
     "Dropped",
     "EmbeddingError",
     "Evidence",
+    "Explanation",
     "ExtractedFact",
     "ExtractedFacts",
     "Extraction",
@@ -70,15 +73,18 @@ __all__ = [
     "ModelError",
     "NamespaceError",
     "NotFoundError",
+    "PartStanding",
     "PermissionDeniedError",
     "Plan",
     "PlannedChange",
     "PlannedFact",
     "RecallResult",
     "Recalled",
+    "Remedy",
     "RuleConsolidator",
     "RuleExtractor",
     "ScorePart",
+    "Standing",
     "StoreError",
     "StoreUnavailableError",
     "Tombstone",

@@ -22,7 +22,7 @@ from .text import one_line
 if TYPE_CHECKING:
     from .engine import Applied, MemoryEngine
 
-__all__ = ["MissingNamespaceError", "on_prune", "recall_node", "tools"]
+__all__ = ["MissingNamespaceError", "node_text", "on_prune", "recall_node", "tool_text", "tools"]
 
 MOST_RESULTS = 50
 """The most memories that `search_memory` gives a model, whatever it asks for."""
@@ -37,11 +37,11 @@ def tools(engine: MemoryEngine, *, namespace_key: str) -> list[BaseTool]:
 
     def search_memory(query: str, config: RunnableConfig, limit: int = 5) -> str:
         """Search long-term memory for facts that matter to the query."""
-        return _listed(engine.recall(query, _namespace(config, namespace_key), limit=_clamped(limit)))
+        return tool_text(engine.recall(query, _namespace(config, namespace_key), limit=_clamped(limit)))
 
     async def asearch_memory(query: str, config: RunnableConfig, limit: int = 5) -> str:
         result = await engine.arecall(query, _namespace(config, namespace_key), limit=_clamped(limit))
-        return _listed(result)
+        return tool_text(result)
 
     def manage_memory(
         config: RunnableConfig,
@@ -83,12 +83,12 @@ def recall_node(
     def node(state: Any, config: RunnableConfig) -> dict[str, str]:
         query = _last_question(_part(state, messages_key))
         namespace = _namespace(config, namespace_key)
-        return {into: _formatted(engine.recall(query, namespace, limit=limit)) if query else ""}
+        return {into: node_text(engine.recall(query, namespace, limit=limit)) if query else ""}
 
     async def anode(state: Any, config: RunnableConfig) -> dict[str, str]:
         query = _last_question(_part(state, messages_key))
         namespace = _namespace(config, namespace_key)
-        return {into: _formatted(await engine.arecall(query, namespace, limit=limit)) if query else ""}
+        return {into: node_text(await engine.arecall(query, namespace, limit=limit)) if query else ""}
 
     return RunnableLambda(node, afunc=anode, name="recall")
 
@@ -145,7 +145,8 @@ def _created(applied: Applied) -> str:
     return f"Nothing was stored: {fact.reason}"
 
 
-def _listed(result: RecallResult) -> str:
+def tool_text(result: RecallResult) -> str:
+    """What `search_memory` gives the model for this result."""
     if not result:
         return "No relevant memories."
     return "\n".join(
@@ -155,7 +156,8 @@ def _listed(result: RecallResult) -> str:
     )
 
 
-def _formatted(result: RecallResult) -> str:
+def node_text(result: RecallResult) -> str:
+    """What the recall node writes into the state for this result."""
     return "\n".join(match.format() for match in result)
 
 

@@ -31,6 +31,8 @@ from .curation import (
     update_edit,
 )
 from .errors import ConfigurationError, ConflictError, InputError, NotFoundError
+from .explaining import Explanation, locate
+from .explaining import explain as explain_in
 from .extraction import LLMExtractor
 from .facts import Consolidator, ExtractedFact, Extractor
 from .filters import Filter, compile_filter
@@ -307,6 +309,36 @@ class MemoryEngine:
         chosen = options.pop("config", None) or self.config
         limits = (options.pop("limit", 10), options.pop("min_score", 0.0), options.pop("min_similarity", None))
         return await arun(self._recall_steps(query, namespace, visibility, chosen, *limits, **options))
+
+    def explain(
+        self, query: str, namespace: NamespaceLike, key: str, *, within: NamespaceLike | None = None, **options: Any
+    ) -> Explanation:
+        """Why a recall of this query returns the memory or does not, and what would bring it in.
+
+        Args:
+            query: what is looked for.
+            namespace: where the memory is.
+            key: which it is; it need not exist.
+            within: where the recall looks, if not exactly there.
+            options: those of `recall`; the recall is not noted in the access history.
+        """
+        where = read_namespace(namespace)
+        result = self.recall(query, where if within is None else within, **{**options, "touch": False})
+        if locate(result, where, key) is not None:
+            return explain_in(result, where, key)
+        at = (book("tombstones", where), key)
+        stored, stone = self.adapter.get([(where, key), at])
+        return explain_in(
+            result,
+            where,
+            key,
+            stored=None if stored is None else MemoryRecord.from_item(stored),
+            tombstone=None if stone is None else Tombstone.from_value(stone.value),
+        )
+
+    async def aexplain(self, query: str, namespace: NamespaceLike, key: str, **options: Any) -> Explanation:
+        """The asynchronous form of `explain`, with the same options."""
+        return await asyncio.to_thread(self.explain, query, namespace, key, **options)
 
     def get(self, namespace: NamespaceLike, key: str) -> MemoryRecord | None:
         """The memory at this key, or None."""

@@ -147,9 +147,11 @@ class RecallResult(Sequence[MemoryMatch]):
         limit = self.limit if limit is None else limit
         floor = self.min_score if min_score is None else min_score
         started = time.perf_counter()
-        ranking = rank(
-            self.ranking.candidates, config, limit=limit, min_score=floor, min_similarity=self.min_similarity
-        )
+        candidates = self.ranking.candidates
+        if len(candidates) < candidates.total:
+            # What was searched proved the old top alone.
+            candidates = replace(candidates, exact=_proven(candidates, config, limit))
+        ranking = rank(candidates, config, limit=limit, min_score=floor, min_similarity=self.min_similarity)
         timings = {"rank": time.perf_counter() - started}
         return RecallResult(self.query, self.namespace, ranking, limit, floor, self.min_similarity, timings)
 
