@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .errors import ConfigurationError
+from .text import shown
 
 __all__ = ["KNOBS", "PRESETS", "Knob", "MemoryConfig"]
 
@@ -92,13 +92,13 @@ def _check(knob: Knob, value: object) -> None:
     what = f"MemoryConfig.{knob.name}"
     if isinstance(knob.default, bool):
         if not isinstance(value, bool):
-            raise ConfigurationError(f"{what} must be True or False, got {value!r}.")
+            raise ConfigurationError(f"{what} must be True or False, got {shown(value)}.")
         return
     whole = isinstance(knob.default, int)
     allowed = f"{'a whole number' if whole else 'a number'} from {knob.low:g} to {knob.high:g}"
     number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or not knob.low <= value <= knob.high:  # type: ignore[arg-type, operator]
-        raise ConfigurationError(f"{what} must be {allowed}, got {value!r}.")
+    if not number or not knob.low <= value <= knob.high:  # type: ignore[operator]
+        raise ConfigurationError(f"{what} must be {allowed}, got {shown(value)}.")
 
 
 PRESETS: dict[str, MemoryConfig] = {

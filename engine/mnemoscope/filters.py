@@ -2,7 +2,8 @@
 
 A filter is an object whose keys are paths ("source", "metadata.team", "categories") and whose values are
 what must hold there; all of them must. A plain value means equality. An object of operators means each:
-`$eq $ne $gt $gte $lt $lte` (numbers with numbers, texts with texts; anything else is no match), `$in`,
+`$eq $ne $gt $gte $lt $lte` (numbers with numbers, texts with texts, times with ISO-8601 texts; anything else is
+no match), `$in`,
 `$nin` (a list), `$exists` (true or false), `$contains` (an element of a list, or a part of a text).
 An object without operators goes one level deeper: {"metadata": {"team": "red"}}. A path that is not there is
 equal only to None.
@@ -12,10 +13,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from .errors import FilterError
 from .records import MemoryRecord
+from .text import shown
+from .times import read_time
 
 __all__ = ["OPERATORS", "Filter", "Predicate", "compile_filter"]
 
@@ -32,10 +36,12 @@ def compile_filter(filter: Filter | None) -> Predicate | None:
     Raises:
         FilterError: the filter is not of the form this module describes.
     """
-    if not filter:
+    if filter is None:
         return None
     if not isinstance(filter, Mapping):
-        raise FilterError(f"A filter is an object of paths and conditions, got {filter!r}.")
+        raise FilterError(f"A filter is an object of paths and conditions, got {shown(filter)}.")
+    if not filter:
+        return None
     tests = [_at_path(str(path), condition) for path, condition in filter.items()]
     return lambda record: all(test(record) for test in tests)
 
@@ -72,7 +78,7 @@ def _test(condition: object, path: str) -> _Test:
         tests = [_operator(str(name), operand, path) for name, operand in condition.items()]
         return lambda value: all(test(value) for test in tests)
     if any(named):
-        raise FilterError(f"The filter at {path!r} mixes operators and fields: {dict(condition)!r}.")
+        raise FilterError(f"The filter at {path!r} mixes operators and fields: {shown(dict(condition))}.")
     deeper = [(str(name), _test(part, f"{path}.{name}")) for name, part in condition.items()]
     return lambda value: all(test(_descend(value, [name])) for name, test in deeper)
 
@@ -86,6 +92,8 @@ def _operator(name: str, operand: object, path: str) -> _Test:
 def _equal(value: object, expected: object) -> bool:
     if value is _MISSING:
         return expected is None
+    if isinstance(value, datetime):
+        return value == read_time(expected)
     # In Python True == 1; in JSON they are two things.
     return isinstance(value, bool) == isinstance(expected, bool) and value == expected
 
@@ -93,12 +101,14 @@ def _equal(value: object, expected: object) -> bool:
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[object, str], _Test]:
     def make(operand: object, path: str) -> _Test:
         if isinstance(operand, bool) or not isinstance(operand, int | float | str):
-            raise FilterError(f"The filter at {path!r} compares with {operand!r}; allowed is a number or a text.")
+            raise FilterError(f"The filter at {path!r} compares with {shown(operand)}; allowed is a number or a text.")
         kinds = (str,) if isinstance(operand, str) else (int, float)
+        moment = read_time(operand) if isinstance(operand, str) else None
 
         def test(value: object) -> bool:
-            shown = value.isoformat() if hasattr(value, "isoformat") else value
-            return isinstance(shown, kinds) and not isinstance(shown, bool) and compare(shown, operand)
+            if isinstance(value, datetime):
+                return moment is not None and compare(value, moment)
+            return isinstance(value, kinds) and not isinstance(value, bool) and compare(value, operand)
 
         return test
 
@@ -108,7 +118,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[object, str], _Te
 def _member(wanted: bool) -> Callable[[object, str], _Test]:
     def make(operand: object, path: str) -> _Test:
         if not isinstance(operand, list | tuple | set | frozenset):
-            raise FilterError(f"The filter at {path!r} needs a list after $in or $nin, got {operand!r}.")
+            raise FilterError(f"The filter at {path!r} needs a list after $in or $nin, got {shown(operand)}.")
         options = list(operand)
         return lambda value: any(_equal(value, option) for option in options) == wanted
 
@@ -117,7 +127,7 @@ def _member(wanted: bool) -> Callable[[object, str], _Test]:
 
 def _exists(operand: object, path: str) -> _Test:
     if not isinstance(operand, bool):
-        raise FilterError(f"The filter at {path!r} needs true or false after $exists, got {operand!r}.")
+        raise FilterError(f"The filter at {path!r} needs true or false after $exists, got {shown(operand)}.")
     return lambda value: (value is not _MISSING and value is not None) == operand
 
 

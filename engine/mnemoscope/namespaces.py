@@ -61,7 +61,8 @@ def read_prefix(namespace: NamespaceLike) -> Namespace:
 def encode_label(label: str) -> str:
     """A label that any store accepts, from any text but the empty one.
 
-    Only text that stores refuse is changed: "ana@x.org" becomes "ana@x%2Eorg". `decode_label` undoes it.
+    Only text that stores refuse is changed: "ana@x.org" becomes "ana@x%2Eorg". `decode_label` undoes it. A
+    label that came out of a store is encoded already and stays as it is, so "%2E" always means a period.
     """
     if not _REFUSED_BY_STORES.search(label):
         return label

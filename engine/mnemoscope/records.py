@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from .namespaces import Namespace
+from .text import shown
 from .times import read_time, to_iso, utc_now
 
-__all__ = ["KIND", "Evidence", "MemoryRecord", "StoredLike", "text_of"]
+__all__ = ["KIND", "Evidence", "MemoryRecord", "StoredLike", "rewritten", "text_of"]
 
 KIND = "memory"
 
@@ -157,7 +158,7 @@ class MemoryRecord:
             evidence=_evidence(value.get("evidence"), problems),
             expires_at=_time(value, "expires_at", problems),
             pinned=_flag(value, "pinned", problems),
-            kind=str(value.get("kind", "")),
+            kind=_text(value, "kind", problems) or "",
             extra={name: part for name, part in value.items() if name not in _OURS},
             problems=tuple(problems),
         )
@@ -174,9 +175,27 @@ def text_of(value: Mapping[str, Any]) -> str | None:
         nested = content.get("content")
         if isinstance(nested, str):
             return nested
-        parts = [f"{name}: {part}" for name, part in content.items() if isinstance(part, str | int | float)]
+        parts = [f"{name}: {part}" for name, part in content.items() if _is_plain(part)]
         return "\n".join(parts) or None
     return content if isinstance(content, str) and content.strip() else None
+
+
+def _is_plain(part: object) -> bool:
+    return part.bit_length() < 64 if isinstance(part, int) else isinstance(part, str | float)
+
+
+def rewritten(stored: object, before: MemoryRecord, after: MemoryRecord) -> dict[str, Any]:
+    """The stored value with what differs between the two records changed.
+
+    What does not differ stays as it is stored, be it nested or malformed: an edit loses nothing it is not about.
+    """
+    if not isinstance(stored, Mapping):
+        return after.to_value()
+    old, new = before.to_value(), after.to_value()
+    kept = {name: part for name, part in stored.items() if name not in old}
+    return kept | {
+        name: stored[name] if name in stored and old.get(name) == part else part for name, part in new.items()
+    }
 
 
 def _text_or_none(value: object) -> str | None:
@@ -186,7 +205,7 @@ def _text_or_none(value: object) -> str | None:
 def _text(value: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     part = value.get(name)
     if part is not None and not isinstance(part, str):
-        problems.append(f"{name} is not text: {part!r}")
+        problems.append(f"{name} is not text: {shown(part)}")
     return _text_or_none(part)
 
 
@@ -194,7 +213,7 @@ def _time(value: Mapping[str, Any], name: str, problems: list[str]) -> datetime 
     stored = value.get(name)
     moment = read_time(stored)
     if stored is not None and moment is None:
-        problems.append(f"{name} is not a time: {stored!r}")
+        problems.append(f"{name} is not a time: {shown(stored)}")
     return moment
 
 
@@ -202,7 +221,7 @@ def _flag(value: Mapping[str, Any], name: str, problems: list[str]) -> bool:
     part = value.get(name)
     if part is None or isinstance(part, bool):
         return bool(part)
-    problems.append(f"{name} is not true or false: {part!r}")
+    problems.append(f"{name} is not true or false: {shown(part)}")
     # A flag that cannot be read hides rather than shows.
     return name == "private"
 
@@ -210,13 +229,17 @@ def _flag(value: Mapping[str, Any], name: str, problems: list[str]) -> bool:
 def _importance(value: object, problems: list[str]) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        problems.append(f"importance is not a number: {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or _is_no_number(value):
+        problems.append(f"importance is not a number: {shown(value)}")
         return None
     if not 0.0 <= value <= 1.0:
-        problems.append(f"importance is outside 0 to 1: {value!r}")
-        return min(max(float(value), 0.0), 1.0)
+        problems.append(f"importance is outside 0 to 1: {shown(value)}")
+        return 1.0 if value > 1 else 0.0
     return float(value)
+
+
+def _is_no_number(value: int | float) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _categories(value: object, problems: list[str]) -> list[str]:
@@ -226,7 +249,7 @@ def _categories(value: object, problems: list[str]) -> list[str]:
         problems.append("categories is one text, not a list")
         return [value]
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        problems.append(f"categories is not a list of texts: {value!r}")
+        problems.append(f"categories is not a list of texts: {shown(value)}")
         return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
     return list(value)
 
@@ -235,7 +258,7 @@ def _mapping(value: object, problems: list[str]) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        problems.append(f"metadata is not an object: {value!r}")
+        problems.append(f"metadata is not an object: {shown(value)}")
         return {}
     return dict(value)
 
@@ -244,7 +267,7 @@ def _revision(value: object, problems: list[str]) -> int:
     if value is None:
         return 1
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        problems.append(f"revision is not a whole number from 1: {value!r}")
+        problems.append(f"revision is not a whole number from 1: {shown(value)}")
         return 1
     return value
 
@@ -253,6 +276,6 @@ def _evidence(value: object, problems: list[str]) -> list[Evidence]:
     if value is None:
         return []
     if not isinstance(value, list):
-        problems.append(f"evidence is not a list: {value!r}")
+        problems.append(f"evidence is not a list: {shown(value)}")
         return []
     return [Evidence.from_value(each) for each in value if isinstance(each, Mapping)]

@@ -8,6 +8,7 @@ marked, so that a memory with a fault never comes first by accident.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from .config import MemoryConfig
 from .records import MemoryRecord
-from .times import utc_now
+from .times import aware, utc_now
 
 __all__ = ["PARTS", "ScorePart", "composite_score", "contributions", "decay", "parts_of"]
 
@@ -59,10 +60,14 @@ def contributions(
 
 
 def parts_of(record: MemoryRecord, similarity: float | None, config: MemoryConfig, now: datetime) -> list[ScorePart]:
-    """The parts of one memory's score; their contributions sum to it."""
-    age = (now - record.changed_at).total_seconds()
-    importance = config.default_importance if record.importance is None else record.importance
-    raw = (similarity, float(decay(np.array([age]), config.recency_half_life_days)[0]), importance)
+    """The parts of one memory's score; their contributions sum to it.
+
+    A similarity or importance that is not a finite number is not known; importance is brought into 0 to 1.
+    """
+    age = (aware(now) - aware(record.changed_at)).total_seconds()
+    importance = _known(record.importance)
+    importance = config.default_importance if importance is None else min(max(importance, 0.0), 1.0)
+    raw = (_known(similarity), float(decay(np.array([age]), config.recency_half_life_days)[0]), importance)
     weights = (config.semantic_weight, config.recency_weight, config.importance_weight)
     return [
         ScorePart(name, value, weight, weight * (value or 0.0))
@@ -85,3 +90,7 @@ def composite_score(
 def reasons_of(parts: list[ScorePart]) -> list[str]:
     """The names `composite_score` gives for these parts."""
     return ["semantic"] + [part.name for part in parts[1:] if (part.raw or 0.0) > 0.5]
+
+
+def _known(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

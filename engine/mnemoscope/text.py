@@ -32,7 +32,13 @@ def one_line(text: str) -> str:
 
 def shown(value: object) -> str:
     """A value as an error message names it: its type and its start, short whatever its size."""
-    short = reprlib.Repr()
+    short = _Short()
     short.maxstring = short.maxother = 80
     head = value[:80] if isinstance(value, bytes | bytearray) else value
     return f"{type(value).__name__} {short.repr(head)}"
+
+
+class _Short(reprlib.Repr):
+    def repr_int(self, number: int, level: int) -> str:
+        # Python refuses to write out a very long number.
+        return super().repr_int(number, level) if number.bit_length() < 1000 else f"of {number.bit_length()} bits"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-__all__ = ["Clock", "from_iso", "read_time", "to_iso", "utc_now"]
+__all__ = ["Clock", "aware", "from_iso", "read_time", "to_iso", "utc_now"]
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -18,7 +18,7 @@ def utc_now() -> datetime:
 
 def to_iso(moment: datetime) -> str:
     """The stored form of a time: ISO-8601, UTC, microseconds kept. A naive time is taken as UTC."""
-    return _aware(moment).isoformat()
+    return aware(moment).isoformat()
 
 
 def from_iso(text: str) -> datetime:
@@ -27,7 +27,7 @@ def from_iso(text: str) -> datetime:
     Raises:
         ValueError: the text is not ISO-8601.
     """
-    return _aware(datetime.fromisoformat(text))
+    return aware(datetime.fromisoformat(text))
 
 
 def read_time(value: object) -> datetime | None:
@@ -37,7 +37,7 @@ def read_time(value: object) -> datetime | None:
     """
     try:
         if isinstance(value, datetime):
-            return _aware(value)
+            return aware(value)
         if isinstance(value, str):
             return from_iso(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -47,5 +47,6 @@ def read_time(value: object) -> datetime | None:
     return None
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
+    """The same moment in UTC. A naive time is taken as UTC."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
