@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, NamespaceError
-from mnemoscope.stores.base import KEEP, Guard, Write
+from mnemoscope.stores.base import EMBED_AGAIN, KEEP, Guard, Write
 from stores_fixture import ANA, BACKENDS, DIMENSIONS, Backend, best_score, put, vectors_for
 
 LONG_AGO = datetime(2020, 2, 29, 12, 30, 15, 123456, tzinfo=UTC)
@@ -243,8 +243,6 @@ def test_a_value_no_store_can_hold_is_refused_by_field_and_nothing_is_written(ba
         (Write(ANA, "bad", ["x"]), InputError),  # type: ignore[arg-type]
         (Write(ANA, "b\x00d", {}), InputError),
         (Write(ANA, "\ud800", {}), InputError),
-        (Write(ANA, "bad", {}, vectors={"content": np.ones(DIMENSIONS - 1, np.float32)}), InputError),
-        (Write(ANA, "bad", {}, vectors={"content": np.full(DIMENSIONS, np.nan, np.float32)}), InputError),
         (Write((), "bad", {}), NamespaceError),
         (Write(("a.b",), "bad", {}), NamespaceError),
         (Write(("a", ""), "bad", {}), NamespaceError),
@@ -258,7 +256,23 @@ def test_a_write_no_store_can_do_is_refused_whole(backend: Backend, write: Write
     assert backend.adapter.counts() == {}
 
 
+@pytest.mark.parametrize("vector", [np.ones(DIMENSIONS - 1), np.full(DIMENSIONS, np.nan), np.ones((2, DIMENSIONS))])
+def test_a_vector_that_does_not_fit_is_refused(backend: Backend, vector: Any) -> None:
+    needs(backend, "reads_vectors")
+    with pytest.raises(InputError, match="vector for 'content'"):
+        backend.adapter.write([put("good", "x"), Write(ANA, "bad", {"content": "x"}, vectors={"content": vector})])
+    assert backend.adapter.counts() == {}
+
+
+def test_a_store_whose_vectors_cannot_be_read_embeds_by_itself(backend: Backend) -> None:
+    if backend.adapter.abilities.reads_vectors:
+        pytest.skip(f"{backend.adapter.name}: its vectors are given to it")
+    backend.adapter.write([Write(ANA, "k", {"content": "green tea"}, vectors=EMBED_AGAIN)])
+    assert best_score(backend.stock, "green tea") == pytest.approx(1.0, abs=1e-5)
+
+
 def test_a_vector_of_zeros_is_left_out(backend: Backend) -> None:
+    needs(backend, "reads_vectors")
     zeros = {"content": np.zeros(DIMENSIONS, np.float32)}
     backend.adapter.write([Write(ANA, "k", {"content": "green tea"}, vectors=zeros)])
     assert len(backend.adapter.load(ANA).matrix) == 0
@@ -459,6 +473,18 @@ def test_an_item_with_many_near_vectors_hides_no_other(backend: Backend) -> None
     backend.stock.put(ANA, "hub", {"content": texts}, index=["content[*]"])
     backend.adapter.write([put(f"k{number}", "tea") for number in range(9)])
     assert len({hit.item.key for hit in backend.adapter.search(ANA, "tea number 1", 5)}) == 5
+
+
+def test_several_searches_at_once_are_as_one_by_one(backend: Backend) -> None:
+    backend.adapter.write([put(f"k{number}", f"tea number {number}") for number in range(20)])
+    backend.adapter.write([put("below", "tea", (*ANA, "below"))])
+    queries = ["tea number 3", "nothing like it", "tea"]
+    together = backend.adapter.search_each(ANA, queries, 4)
+    assert [[hit.item.key for hit in hits] for hits in together] == [
+        [hit.item.key for hit in backend.adapter.search(ANA, query, 4)] for query in queries
+    ]
+    assert [len(hits) for hits in backend.adapter.search_each(("memories",), queries, 50, subtree=True)] == [21] * 3
+    assert backend.adapter.search_each(ANA, [], 4) == []
 
 
 def test_latest_are_the_greatest_keys(backend: Backend) -> None:

@@ -112,13 +112,26 @@ class GenericAdapter:
 
         The search is widened, never paged, until `limit` are of the namespace or a wider one brings no more.
         """
-        asked, before = max(limit, 1), -1
-        while True:
-            raw = self._search(namespace, asked, query)
-            items = [item for item in raw if _is_in(item, namespace, subtree=subtree)]
-            if len(items) >= limit or asked >= WIDEST_SEARCH or len(raw) == before:
-                return _hits(items)[: max(limit, 0)]
-            asked, before = asked * 10, len(raw)
+        return self.search_each(namespace, [query], limit, subtree=subtree)[0]
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """`search` for several queries, in one batch of the store and one more for each widening."""
+        hits: list[list[Hit]] = [[] for _ in queries]
+        before: dict[int, int] = {}
+        open_queries, asked = list(range(len(queries))), max(limit, 1)
+        while open_queries:
+            raw = self._searched(namespace, asked, [queries[at] for at in open_queries])
+            for at, found in zip(open_queries, raw, strict=True):
+                items = [item for item in found if _is_in(item, namespace, subtree=subtree)]
+                hits[at] = _hits(items)[: max(limit, 0)]
+                if len(items) >= limit or len(found) == before.get(at) or asked >= WIDEST_SEARCH:
+                    before[at] = -1
+                else:
+                    before[at] = len(found)
+            open_queries, asked = [at for at in open_queries if before[at] >= 0], asked * 10
+        return hits
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard, then do all writes: one batch, or a few where the store needs it.
@@ -126,7 +139,7 @@ class GenericAdapter:
         Vectors that would go stale are removed by a delete first, and equal texts are put in separate
         batches: `InMemoryStore`, alone or in a server, refuses a batch that holds one text twice.
         """
-        prepared = prepare(writes, self.dimensions)
+        prepared = prepare(writes, None, embeds=True)
         with self._lock:
             refs = [each.ref for each in prepared]
             guarded = [(guard.namespace, guard.key) for guard in guards]
@@ -160,16 +173,14 @@ class GenericAdapter:
 
     def _within(self, namespace: Namespace, *, subtree: bool) -> Iterator[SearchItem]:
         limit = EVERYTHING
-        while len(found := self._search(namespace, limit)) >= limit:
+        while len(found := self._searched(namespace, limit, [None])[0]) >= limit:
             limit *= 10
         return (item for item in found if _is_in(item, namespace, subtree=subtree))
 
-    def _search(self, namespace: Namespace, limit: int, query: str | None = None) -> list[SearchItem]:
+    def _searched(self, namespace: Namespace, limit: int, queries: Sequence[str | None]) -> list[list[SearchItem]]:
         if namespace and not to_prefix(namespace):
-            return []
-        operation = SearchOp(namespace, None, limit, 0, query, refresh_ttl=False)
-        found: list[SearchItem] = self._run([operation])[0]
-        return found
+            return [[] for _ in queries]
+        return self._run([SearchOp(namespace, None, limit, 0, query, refresh_ttl=False) for query in queries])
 
     def _run(self, operations: Sequence[Op]) -> list[Any]:
         if not operations:

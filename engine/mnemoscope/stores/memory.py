@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
 from .latest import latest_of
 from .locks import lock_of
 from .values import PreparedWrite, check_guards, copy_json, prepare
-from .vectors import VectorRow, embed_query, nearest, snapshot_of
+from .vectors import VectorRow, embed_queries, embed_query, nearest, snapshot_of
 
 __all__ = ["MemoryAdapter"]
 
@@ -44,7 +45,7 @@ class _Seen:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Seen) or len(self.items) != len(other.items):
             return False
-        return list(map(id, self.items)) == list(map(id, other.items))
+        return all(map(is_, self.items, other.items))
 
     def __hash__(self) -> int:
         return hash((len(self.items), id(self.items[0]) if self.items else 0))
@@ -138,6 +139,16 @@ class MemoryAdapter:
         """The nearest items, ranked exactly."""
         vector = embed_query(self.embeddings, query, self.dimensions)
         return nearest(self.load(namespace, subtree=subtree), vector, limit)
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """The nearest items of each query, from one reading and one batch of embeddings."""
+        if not queries:
+            return []
+        vectors = embed_queries(self.embeddings, queries, self.dimensions)
+        loaded = self.load(namespace, subtree=subtree)
+        return [nearest(loaded, vector, limit) for vector in vectors]
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard, then do all writes; whatever interrupts them, all are undone."""

@@ -31,7 +31,7 @@ from .sqlite_rows import (
     vectors_within,
 )
 from .values import PreparedWrite, check_guards, prepare
-from .vectors import embed_query, markers_of, nearest, snapshot_of
+from .vectors import embed_queries, embed_query, markers_of, nearest, snapshot_of
 
 __all__ = ["SqliteAdapter", "open_sqlite"]
 
@@ -152,6 +152,16 @@ class SqliteAdapter:
         """The nearest items, ranked exactly."""
         vector = embed_query(self.embeddings, query, self.dimensions)
         return nearest(self.load(namespace, subtree=subtree), vector, limit)
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """The nearest items of each query, from one reading and one batch of embeddings."""
+        if not queries:
+            return []
+        vectors = embed_queries(self.embeddings, queries, self.dimensions)
+        loaded = self.load(namespace, subtree=subtree)
+        return [nearest(loaded, vector, limit) for vector in vectors]
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard and do all writes in one transaction."""

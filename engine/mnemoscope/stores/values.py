@@ -56,17 +56,18 @@ class PreparedWrite:
         return orjson.dumps(self.value).decode()
 
 
-def prepare(writes: Iterable[Write], dimensions: int | None) -> list[PreparedWrite]:
+def prepare(writes: Iterable[Write], dimensions: int | None, *, embeds: bool = False) -> list[PreparedWrite]:
     """The writes checked and copied; of several to one place, the last.
 
-    A vector of zeros alone has no direction and is left out (PostgreSQL would rank it first).
+    A vector of zeros alone has no direction and is left out (PostgreSQL would rank it first). For a store that
+    embeds by itself the vectors are not looked at: their fields alone count.
 
     Raises:
         NamespaceError: a label that some store refuses or reads as two labels.
         InputError: a key, value or vector that some store refuses or alters; the message names the field.
     """
     last = {write.ref: write for write in writes}
-    return [_prepare(write, dimensions) for write in last.values()]
+    return [_prepare(write, dimensions, embeds) for write in last.values()]
 
 
 def check_guards(guards: Sequence[Guard], found: Mapping[Ref, Any]) -> None:
@@ -128,7 +129,7 @@ def _shown(value: object) -> str | None:
     return repr(value) if text is None else text
 
 
-def _prepare(write: Write, dimensions: int | None) -> PreparedWrite:
+def _prepare(write: Write, dimensions: int | None, embeds: bool) -> PreparedWrite:
     _check_place(write)
     if write.value is None:
         return PreparedWrite(write, None, {})
@@ -136,8 +137,10 @@ def _prepare(write: Write, dimensions: int | None) -> PreparedWrite:
     if not isinstance(write.value, Mapping):
         raise InputError(f"{where} cannot be stored: its value is {write.value!r}, and only an object can be.")
     value = _plain_object(write.value, where, "", 1)
-    if write.vectors is KEEP:
+    if isinstance(write.vectors, Keep):
         return PreparedWrite(write, value, KEEP)
+    if embeds:
+        return PreparedWrite(write, value, {name: np.empty(0, np.float32) for name in write.vectors})
     return PreparedWrite(write, value, _checked_vectors(write.vectors, where, dimensions))
 
 
@@ -192,9 +195,8 @@ def _fault(value: object) -> str | None:
     return f"is a {type(value).__name__}; only JSON (text, numbers, true, false, null, lists, objects) can be stored"
 
 
-def _checked_vectors(vectors: Vectors | Keep, where: str, dimensions: int | None) -> dict[str, NDArray[np.float32]]:
+def _checked_vectors(vectors: Vectors, where: str, dimensions: int | None) -> dict[str, NDArray[np.float32]]:
     checked = {}
-    assert not isinstance(vectors, Keep)
     for name, vector in vectors.items():
         row = np.array(vector, dtype=np.float32)
         if row.ndim != 1 or (dimensions is not None and row.size != dimensions):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import EmbeddingError, StoreError
 from .base import Hit, Snapshot, StoredItem
 
-__all__ = ["VectorRow", "embed_query", "markers_of", "nearest", "snapshot_of"]
+__all__ = ["VectorRow", "embed_queries", "embed_query", "markers_of", "nearest", "snapshot_of"]
 
 
 class VectorRow(NamedTuple):
@@ -79,15 +79,40 @@ def embed_query(embeddings: Embeddings | None, query: str, dimensions: int | Non
         StoreError: the store was built without an index.
         EmbeddingError: the vector is not of the store's dimensions, or not finite.
     """
+    vector: NDArray[np.float32] = _checked([_there(embeddings).embed_query(query)], dimensions)[0]
+    return vector
+
+
+def embed_queries(embeddings: Embeddings | None, queries: Sequence[str], dimensions: int | None) -> NDArray[np.float32]:
+    """The vectors of several queries, embedded in one batch, as the SQL stores embed theirs.
+
+    Raises:
+        StoreError: the store was built without an index.
+        EmbeddingError: a vector is missing, not of the store's dimensions, or not finite.
+    """
+    vectors = _there(embeddings).embed_documents(list(queries))
+    if len(vectors) != len(queries):
+        raise EmbeddingError(
+            f"The embedder gave {len(vectors)} vectors for {len(queries)} texts; it must give as many."
+        )
+    return _checked(vectors, dimensions)
+
+
+def _there(embeddings: Embeddings | None) -> Embeddings:
     if embeddings is None:
         raise StoreError("The store was built without an index, so it cannot search by meaning; give it index={...}.")
-    vector = np.asarray(embeddings.embed_query(query), dtype=np.float32)
-    if vector.ndim != 1 or (dimensions and vector.size != dimensions) or not np.isfinite(vector).all():
+    return embeddings
+
+
+def _checked(vectors: Sequence[Sequence[float]], dimensions: int | None) -> NDArray[np.float32]:
+    sizes = {len(vector) for vector in vectors}
+    matrix = np.array(vectors, dtype=np.float32) if len(sizes) == 1 else np.empty((0, 0), np.float32)
+    if (dimensions and sizes != {dimensions}) or len(sizes) != 1 or not np.isfinite(matrix).all():
         raise EmbeddingError(
-            f"The embedder gave a vector of shape {vector.shape} for the query; "
-            f"the store needs {dimensions} finite numbers. Use the embedder the store was built with."
+            f"The embedder gave vectors of {sorted(sizes)} dimensions, or with parts that are not finite, where the "
+            f"store needs {dimensions} finite numbers. Use the embedder the store was built with."
         )
-    return vector
+    return matrix
 
 
 def _common_size(rows: Sequence[VectorRow], width: int) -> int:
