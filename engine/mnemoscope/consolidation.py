@@ -2,120 +2,170 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, Field
 
+from .answers import ListForm
 from .errors import ModelError
 from .facts import ConsolidationDecision, ExtractedFact, Judgement, Similar
-from .models import Answer, Asker, prompt_text
+from .fences import json_line
+from .models import Answer, Asker, prompt_text, prompt_version
 from .records import MemoryRecord
+from .steps import Steps, arun, run
+from .text import one_line, storable
 
 __all__ = ["LLMConsolidator"]
 
 Request: TypeAlias = tuple[ExtractedFact, Similar]
 
+_NO_DECISION = "Inserted as it is, because the judge gave no decision for it."
+_LONGEST_REASON = 500
+_LABEL = re.compile(r"\d{1,6}")
 
-class _Proposal(BaseModel):
+
+class Decision(BaseModel):
     """What to do with one fact."""
 
     fact: int = Field(description="The number of the fact.")
     action: str = Field(description='"insert", "update", "skip" or "forget".')
-    label: int | None = Field(default=None, description="The label of the memory that is meant.")
-    content: str | None = Field(default=None, description="For update: the text the memory should have from now on.")
-    reason: str = Field(default="", description="Why, in a few words.")
+    label: int | None = Field(description="The label of the memory that is meant; null for insert.")
+    content: str | None = Field(description="For update: the text the memory should have from now on; else null.")
+    reason: str = Field(description="Why, in a few words.")
 
 
-class _Proposals(BaseModel):
+class Decisions(BaseModel):
     """The decisions, one for each fact."""
 
-    decisions: list[_Proposal] = Field(default_factory=list)
+    decisions: list[Decision]
 
 
 class LLMConsolidator:
-    """Judges facts with a chat model; `prompt` replaces the instructions that ship with the library."""
+    """Judges the facts of a batch with a chat model, in one call; two where the first answer cannot be read.
+
+    The model sees small whole numbers for memories, never keys. What it proposes for a memory that was not offered
+    with that fact is shown as a rejected proposal, and the fact is inserted.
+
+    Args:
+        model: a LangChain chat model, or a name that `init_chat_model` takes.
+        prompt: instructions instead of those that ship with the library.
+    """
 
     def __init__(self, model: Any, *, prompt: str | None = None) -> None:
-        self._asker = Asker(model, _Proposals, "consolidate")
-        self._prompt = prompt or prompt_text("consolidate")
+        self._asker = Asker(model, ListForm(Decisions, key="decisions", mark="fact"), "consolidate")
+        self.prompt = prompt or prompt_text("consolidate")
 
     @property
     def label(self) -> str:
         """The name under which it is shown."""
         return self._asker.model_name
 
+    @property
+    def prompt_version(self) -> str:
+        """A short name for the exact wording of its prompt."""
+        return prompt_version(self.prompt)
+
     def __call__(self, fact: ExtractedFact, similar: Similar) -> ConsolidationDecision:
         """The decision for one fact; an insert where the model gives none."""
         judgement = self.judge([(fact, similar)])
-        return judgement.decisions[0] or ConsolidationDecision(action="insert", reason=judgement.notes.get(0, ""))
+        return judgement.decisions[0] or ConsolidationDecision(action="insert", reason=judgement.notes[0])
 
     def judge(self, requests: Sequence[Request]) -> Judgement:
         """The decisions for all facts, in one call. A model that fails loses no fact: the notes say why."""
-        try:
-            return _judgement(self._asker.ask(self._asked(requests)), requests)
-        except ModelError as error:
-            return _failed(requests, error)
+        return run(self._steps(requests))
 
     async def ajudge(self, requests: Sequence[Request]) -> Judgement:
         """The asynchronous form of `judge`."""
+        return await arun(self._steps(requests))
+
+    def _steps(self, requests: Sequence[Request]) -> Steps[Judgement]:
+        if not requests:
+            return Judgement([])
+        labels = _labels(requests)
         try:
-            return _judgement(await self._asker.aask(self._asked(requests)), requests)
+            answer = yield from self._asker.ask(self.prompt, _fenced(requests, labels))
         except ModelError as error:
-            return _failed(requests, error)
-
-    def _asked(self, requests: Sequence[Request]) -> list[BaseMessage]:
-        lines = [
-            json.dumps(
-                {
-                    "fact": number,
-                    "text": fact.content,
-                    "said_at": fact.said_at.date().isoformat() if fact.said_at else None,
-                    "memories": [_shown(label, record) for label, (record, _) in enumerate(similar, start=1)],
-                },
-                ensure_ascii=False,
-            )
-            for number, (fact, similar) in enumerate(requests, start=1)
-        ]
-        return [SystemMessage(self._prompt), HumanMessage("\n".join(["The facts, one JSON object a line:", *lines]))]
+            note = f"Inserted as it is, because the judge failed: {error}"
+            return Judgement([None] * len(requests), error.calls, dict.fromkeys(range(len(requests)), note))
+        return _judgement(answer, len(requests), {label: key for key, label in labels.items()})
 
 
-def _shown(label: int, record: MemoryRecord) -> dict[str, object]:
-    return {
-        "label": label,
-        "text": record.content,
-        "date": record.changed_at.date().isoformat(),
-        "categories": record.categories,
-    }
+def _labels(requests: Sequence[Request]) -> dict[str, int]:
+    """A label for each memory that is offered with any of the facts, by its key."""
+    keys = dict.fromkeys(record.key for _, similar in requests for record, _ in similar)
+    return {key: label for label, key in enumerate(keys, start=1)}
 
 
-def _judgement(answer: Answer[_Proposals], requests: Sequence[Request]) -> Judgement:
-    proposals = {proposal.fact: proposal for proposal in reversed(answer.value.decisions)}
-    decisions: list[ConsolidationDecision | None] = []
-    notes: dict[int, str] = {}
-    for at, (_, similar) in enumerate(requests):
-        proposal = proposals.get(at + 1)
-        if proposal is None:
-            notes[at] = "Inserted as it is, because the judge gave no decision for it."
-            decisions.append(None)
-            continue
-        decisions.append(_decision(proposal, similar))
-    return Judgement(decisions, answer.calls, notes)
+def _fenced(requests: Sequence[Request], labels: Mapping[str, int]) -> str:
+    """Memories and facts as JSON, one a line: no text inside can pose as another line."""
+    records = {record.key: record for _, similar in requests for record, _ in similar}
+    memories = [_memory(labels[key], record) for key, record in records.items()]
+    facts = [_fact(number, request, labels) for number, request in enumerate(requests, start=1)]
+    return "\n".join(["The memories, one JSON object a line:", *memories, "The facts:", *facts, "End of the facts."])
 
 
-def _decision(proposal: _Proposal, similar: Similar) -> ConsolidationDecision:
-    key = None
-    if proposal.label is not None:
-        # A label that was not offered stays visible, as the proposal that is then rejected.
-        offered = 1 <= proposal.label <= len(similar)
-        key = similar[proposal.label - 1][0].key if offered else f"label {proposal.label}"
+def _memory(label: int, record: MemoryRecord) -> str:
+    shown: dict[str, object] = {"memory": label, "text": record.content, "categories": record.categories}
+    # An earlier fact of the batch has no namespace yet.
+    shown |= {"date": f"{record.changed_at:%Y-%m-%d}"} if record.namespace else {"from_this_conversation": True}
+    return json_line(shown)
+
+
+def _fact(number: int, request: Request, labels: Mapping[str, int]) -> str:
+    fact, similar = request
+    shown: dict[str, object] = {"fact": number, "text": fact.content, "categories": fact.categories}
+    if fact.said_at:
+        shown["said_at"] = f"{fact.said_at:%Y-%m-%d}"
+    return json_line(shown | {"similar": [labels[record.key] for record, _ in similar]})
+
+
+def _judgement(answer: Answer, count: int, keys: Mapping[int, str]) -> Judgement:
+    found: dict[int, ConsolidationDecision] = {}
+    remarks: Counter[str] = Counter()
+    for item in answer.items:
+        number = _whole_number(item.get("fact")) if isinstance(item, Mapping) else None
+        if not isinstance(item, Mapping) or number is None or not 1 <= number <= count:
+            remarks["decision for no fact that was asked about"] += 1
+        elif number in found:
+            remarks["second decision for the same fact"] += 1
+        else:
+            found[number] = _decision(item, keys)
+    if answer.is_partial:
+        remarks["answer of which only a part could be read"] += 1
+    decisions = [found.get(number) for number in range(1, count + 1)]
+    notes = {at: _NO_DECISION for at, decision in enumerate(decisions) if decision is None}
+    return Judgement(decisions, answer.calls, notes, dict(remarks))
+
+
+def _decision(item: Mapping[str, object], keys: Mapping[int, str]) -> ConsolidationDecision:
+    action = _text(item.get("action")).lower()
     return ConsolidationDecision(
-        action=proposal.action.strip().lower(), target_key=key, content=proposal.content or None, reason=proposal.reason
+        action=action,
+        target_key=None if action == "insert" else _target(item.get("label"), keys),
+        content=_text(item.get("content")) or None if action in ("update", "forget") else None,
+        reason=one_line(_text(item.get("reason")))[:_LONGEST_REASON],
     )
 
 
-def _failed(requests: Sequence[Request], error: ModelError) -> Judgement:
-    note = f"Inserted as it is, because the judge failed: {error}"
-    return Judgement([None] * len(requests), (), dict.fromkeys(range(len(requests)), note))
+def _target(label: object, keys: Mapping[int, str]) -> str | None:
+    if label is None:
+        return None
+    # A label that was not offered stays visible, as the proposal that is then rejected.
+    return keys.get(_whole_number(label) or 0) or f"label {one_line(str(label))[:40]}"
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str) and _LABEL.fullmatch(value.strip()):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def _text(value: object) -> str:
+    return storable(value)[0].strip() if isinstance(value, str) else ""

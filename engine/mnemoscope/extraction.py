@@ -2,124 +2,128 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, Field
 
-from .facts import ExtractedFact, Extraction
+from .answers import ListForm
+from .errors import ConfigurationError, ModelError
+from .facts import ExtractedFact, Extraction, ModelCall
 from .messages import Message, read_messages
-from .models import Answer, Asker, prompt_text
-from .text import normalise
-from .times import read_time, to_iso
+from .models import PROVIDER_FAILURES, Asker, prompt_text, prompt_version
+from .parts import Part, fenced, parts_of
+from .proposals import Sieve
+from .recalled import find_recalled, without_blanks
+from .steps import Steps, arun, run
 
-__all__ = ["LLMExtractor"]
+__all__ = ["PART_CHARACTERS", "LLMExtractor"]
 
+PART_CHARACTERS = 40_000
+"""Characters of conversation that one call is shown; a longer one is read in parts."""
 
-class _Proposal(BaseModel):
-    """One fact as a model proposes it; taken leniently, so that one bad field does not lose the fact."""
-
-    content: str = Field(description="One fact, understandable alone.")
-    categories: list[str] = Field(default_factory=list, description="Short lower-case words.")
-    importance: float = Field(default=0.5, description="0 = trivia, 1 = must never be forgotten.")
-    quote: str = Field(default="", description="The words it rests on, copied letter by letter from one message.")
-    message_ids: list[str] = Field(default_factory=list, description="Ids of the messages that hold the quote.")
-    subject: str = Field(default="", description="Whom the fact is about.")
-    date: str = Field(default="", description="The date the fact speaks of, ISO-8601, if one was said.")
+_LEAST_PART_CHARACTERS = 200
+_SHOWN_ROLES = ("user", "assistant")
 
 
-class _Proposals(BaseModel):
-    """The facts found in a conversation."""
+class Fact(BaseModel):
+    """One fact about a person, worth remembering for months."""
 
-    facts: list[_Proposal] = Field(default_factory=list)
+    content: str = Field(description="The fact in one short sentence that can be understood alone.")
+    categories: list[str] = Field(description="One to three short lower-case words.")
+    importance: float = Field(description="From 0 (trivia) to 1 (must never be forgotten).")
+    quote: str = Field(description="The words it rests on, copied letter by letter from one message.")
+    message_ids: list[str] = Field(description="Ids of the messages that hold the quote.")
+    subject: str = Field(description="Whom the fact is about.")
+    date: str | None = Field(description="The day the fact speaks of, ISO-8601; null if none was said.")
+
+
+class Facts(BaseModel):
+    """The facts found in a conversation; an empty list if there are none."""
+
+    facts: list[Fact]
 
 
 class LLMExtractor:
-    """Extracts facts with a chat model; `prompt` replaces the instructions that ship with the library."""
+    """Extracts facts with a chat model.
 
-    def __init__(self, model: Any, *, prompt: str | None = None) -> None:
-        self._asker = Asker(model, _Proposals, "extract")
-        self._prompt = prompt or prompt_text("extract")
+    One call a conversation; one longer than `part_characters` is split between turns, and costs one call a part.
+    An answer that cannot be read is asked for once more.
+
+    Args:
+        model: a LangChain chat model, or a name that `init_chat_model` takes.
+        prompt: instructions instead of those that ship with the library.
+        part_characters: how much of a conversation one call is shown.
+
+    Raises:
+        ConfigurationError: there is no such model, or `part_characters` is below 200.
+    """
+
+    def __init__(self, model: Any, *, prompt: str | None = None, part_characters: int = PART_CHARACTERS) -> None:
+        if part_characters < _LEAST_PART_CHARACTERS:
+            raise ConfigurationError(
+                f"LLMExtractor: part_characters must be at least {_LEAST_PART_CHARACTERS}, got {part_characters!r}."
+            )
+        self._asker = Asker(model, ListForm(Facts, key="facts", mark="content"), "extract")
+        self._part_characters = part_characters
+        self.prompt = prompt or prompt_text("extract")
 
     @property
     def label(self) -> str:
         """The name under which it is shown."""
         return self._asker.model_name
 
+    @property
+    def prompt_version(self) -> str:
+        """A short name for the exact wording of its prompt."""
+        return prompt_version(self.prompt)
+
     def __call__(self, text: str) -> list[ExtractedFact]:
         """The facts in a text."""
         return self.extract(read_messages(text).messages).facts
 
     def extract(self, messages: Sequence[Message]) -> Extraction:
-        """The facts in a conversation.
+        """The facts in a conversation, those that were held back, and the calls it took.
 
         Raises:
-            ModelError: the model failed or could not be understood.
+            ModelError: the model failed, or none of its answers could be read; it holds the calls.
         """
-        read = _readable(messages)
-        return _extraction(self._asker.ask(self._asked(read)), read) if read else Extraction([])
+        return run(self._steps(messages))
 
     async def aextract(self, messages: Sequence[Message]) -> Extraction:
         """The asynchronous form of `extract`."""
-        read = _readable(messages)
-        return _extraction(await self._asker.aask(self._asked(read)), read) if read else Extraction([])
+        return await arun(self._steps(messages))
 
-    def _asked(self, messages: Sequence[Message]) -> list[BaseMessage]:
-        # JSON, a line a message: no text inside can pose as another message or as the end of the transcript.
-        lines = [json.dumps(_shown(message), ensure_ascii=False) for message in messages]
-        transcript = "\n".join(["The conversation, one JSON object a line:", *lines])
-        return [SystemMessage(self._prompt), HumanMessage(transcript)]
+    def _steps(self, messages: Sequence[Message]) -> Steps[Extraction]:
+        recalled = find_recalled(messages)
+        blanked = {each.id: recalled.blanked(each) for each in messages if each.role in _SHOWN_ROLES}
+        own = {id: text for id, (text, _) in blanked.items()}
+        sieve = Sieve(messages, own, recalled)
+        sieve.held_back["recalled memory"] += sum(count for _, count in blanked.values())
+        shown = [replace(each, text=without_blanks(own[each.id])) for each in messages if each.id in own]
+        parts = parts_of([each for each in shown if each.text.strip()], self._part_characters)
+        calls = yield from self._read_parts(parts, sieve)
+        sieve.held_back = +sieve.held_back
+        return sieve.extraction(calls)
 
-
-def _readable(messages: Sequence[Message]) -> list[Message]:
-    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
-
-
-def _shown(message: Message) -> dict[str, str]:
-    shown = {"id": message.id, "role": message.role, "text": message.text}
-    if message.name:
-        shown["name"] = message.name
-    if message.said_at:
-        shown["said_at"] = to_iso(message.said_at)
-    return shown
-
-
-def _extraction(answer: Answer[_Proposals], messages: Sequence[Message]) -> Extraction:
-    facts: list[ExtractedFact] = []
-    held_back: dict[str, int] = {}
-    for proposal in answer.value.facts:
-        resting = [message for message in messages if _holds(message, proposal.quote)]
-        if not proposal.content.strip():
-            _count(held_back, "empty fact")
-        elif not resting:
-            _count(held_back, "unsupported: its quote is not in the conversation")
-        else:
-            facts.append(_fact(proposal, resting, held_back))
-    return Extraction(facts, held_back, answer.calls)
-
-
-def _holds(message: Message, quote: str) -> bool:
-    return bool(quote.strip()) and normalise(quote) in normalise(message.text)
-
-
-def _fact(proposal: _Proposal, resting: Sequence[Message], notes: dict[str, int]) -> ExtractedFact:
-    importance = min(max(proposal.importance, 0.0), 1.0)
-    if importance != proposal.importance:
-        _count(notes, "importance brought into 0 to 1")
-    named = [message.id for message in resting if message.id in proposal.message_ids]
-    first = resting[0]
-    return ExtractedFact(
-        content=proposal.content.strip(),
-        categories=[each.strip() for each in proposal.categories if each.strip()],
-        importance=importance,
-        quote=proposal.quote.strip(),
-        message_ids=named or [first.id],
-        subject=proposal.subject.strip() or None,
-        said_at=first.said_at or read_time(proposal.date or None),
-    )
-
-
-def _count(counts: dict[str, int], what: str) -> None:
-    counts[what] = counts.get(what, 0) + 1
+    def _read_parts(self, parts: Sequence[Part], sieve: Sieve) -> Steps[tuple[ModelCall, ...]]:
+        calls: tuple[ModelCall, ...] = ()
+        unread = 0
+        for part in parts:
+            try:
+                answer = yield from self._asker.ask(self.prompt, fenced(part))
+            except ModelError as error:
+                calls += error.calls
+                error.calls = calls
+                unread += 1
+                # A provider that is down is down for every part, but one answer refused does not lose the others.
+                if error.failure in PROVIDER_FAILURES or unread == len(parts):
+                    raise
+                sieve.held_back["in a part whose answer could not be read"] += len(part.messages)
+                continue
+            calls += answer.calls
+            sieve.take(answer.items, read_before=part.read_before)
+            if answer.is_partial:
+                sieve.remarks["answer of which only a part could be read"] += 1
+        return calls
