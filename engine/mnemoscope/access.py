@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from .errors import ConflictError, StoreError
+from .errors import ConflictError, PermissionDeniedError, StoreError
 from .journal import book
 from .namespaces import Namespace
 from .records import MemoryRecord
@@ -29,6 +29,7 @@ RECENT = 20
 
 _DELAY_SECONDS = 1.0
 _MOST_WAITING = 10_000
+_ATTEMPTS = 5
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class AccessLog:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._timer: threading.Timer | None = None
-        self._finalizer = weakref.finalize(self, _flush, adapter, self._waiting, self._lock, self._writing)
+        self._finalizer = weakref.finalize(self, _flush_at_the_end, adapter, self._waiting, self._lock, self._writing)
 
     def note(self, records: Sequence[MemoryRecord], query: str, at: datetime) -> None:
         """Note that these memories, in this order, were recalled for the query."""
@@ -86,9 +87,11 @@ class AccessLog:
             return
         with self._lock:
             for rank, record in enumerate(records, start=1):
-                self._waiting.setdefault((record.namespace, record.key), []).append(Recalled(at, query, rank))
+                if not storable(record.key)[1]:
+                    self._waiting.setdefault((record.namespace, record.key), []).append(Recalled(at, query, rank))
             if len(self._waiting) > _MOST_WAITING:
                 _log.warning("Access notes wait for a store that does not take them; the oldest are let go.")
+            while len(self._waiting) > _MOST_WAITING:
                 del self._waiting[next(iter(self._waiting))]
             if self._timer is None:
                 self._timer = threading.Timer(_DELAY_SECONDS, self._in_time)
@@ -97,16 +100,22 @@ class AccessLog:
 
     def of(self, namespace: Namespace) -> dict[str, Access]:
         """The access history of a namespace's memories, by key, notes that wait included."""
-        items = self._adapter.load(book("access", namespace)).items
+        # While notes are being written they are neither waiting nor there.
+        with self._writing:
+            items = self._adapter.load(book("access", namespace)).items
+            with self._lock:
+                waiting = {key: list(notes) for (where, key), notes in self._waiting.items() if where == namespace}
         found = {item.key: Access.from_value(item.value) for item in items}
-        with self._lock:
-            waiting = {key: list(notes) for (where, key), notes in self._waiting.items() if where == namespace}
         for key, notes in waiting.items():
             found[key] = _with(found.get(key, Access()), notes)
         return found
 
     def flush(self) -> None:
-        """Write every note that waits."""
+        """Write every note that waits; where the store is read-only they are let go.
+
+        Raises:
+            StoreError: the store failed; the notes wait on.
+        """
         _flush(self._adapter, self._waiting, self._lock, self._writing)
 
     def _in_time(self) -> None:
@@ -114,43 +123,63 @@ class AccessLog:
             self._timer = None
         try:
             self.flush()
-        except StoreError as error:
+        except (ConflictError, StoreError) as error:
             _log.warning("Access notes were not written and are tried again at the next recall: %s", error)
 
 
 def _flush(
     adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: threading.Lock, writing: threading.Lock
 ) -> None:
-    # One at a time; where another process writes the same note at the same moment, the sum is made anew.
     with writing:
         with lock:
             taken = {ref: list(notes) for ref, notes in waiting.items()}
             waiting.clear()
         try:
-            for _ in range(5):
-                try:
-                    _write(adapter, taken)
-                except ConflictError:
-                    continue
-                return
-        except StoreError:
+            _write(adapter, taken)
+        except PermissionDeniedError:
+            _log.debug("Access notes are not kept, because the store is read-only.")
+        except (ConflictError, StoreError):
             with lock:
                 for ref, notes in taken.items():
                     waiting[ref] = notes + waiting.get(ref, [])
             raise
 
 
+def _flush_at_the_end(
+    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: threading.Lock, writing: threading.Lock
+) -> None:
+    try:
+        _flush(adapter, waiting, lock, writing)
+    except (ConflictError, StoreError) as error:
+        _log.warning("The last access notes were lost: %s", error)
+
+
 def _write(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> None:
+    # Where another process writes the same note at the same moment, the sum is made anew.
+    for attempt in range(_ATTEMPTS):
+        writes, guards = _noted(adapter, taken)
+        try:
+            if writes:
+                adapter.write(writes, guards)
+            return
+        except ConflictError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+
+
+def _noted(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> tuple[list[Write], list[Guard]]:
+    """The writes of these notes; none for a memory that has gone, so that nothing of it comes back."""
     if not taken:
-        return
-    refs = [(book("access", namespace), key) for namespace, key in taken]
-    stored = adapter.get(refs)
+        return [], []
+    places = [(book("access", namespace), key) for namespace, key in taken]
+    found = adapter.get([*places, *taken])
     writes, guards = [], []
-    for (namespace, key), item, notes in zip(refs, stored, taken.values(), strict=True):
-        access = _with(Access.from_value(item.value) if item else Access(), notes)
-        writes.append(Write(namespace, key, access.to_value()))
-        guards.append(Guard(namespace, key, item.value if item else None))
-    adapter.write(writes, guards)
+    for place, item, memory, notes in zip(places, found, found[len(places) :], taken.values(), strict=False):
+        if memory is not None:
+            access = _with(Access.from_value(item.value) if item else Access(), notes)
+            writes.append(Write(*place, access.to_value()))
+            guards.append(Guard(*place, item.value if item else None))
+    return writes, guards
 
 
 def _with(access: Access, notes: Sequence[Recalled]) -> Access:

@@ -213,7 +213,6 @@ def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:
         stone.value,
         vectors,
         reason,
-        revives=True,
         created_at=stone.created_at,
     )
 

@@ -6,205 +6,37 @@ and are undone together. Forgotten memories are kept as tombstones beside the jo
 
 from __future__ import annotations
 
-import base64
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
-import numpy as np
-
-from .errors import Conflict, ConflictError, NotFoundError
-from .namespaces import RESERVED_ROOT, Namespace
+from .changes import ACTIONS, Action, Change, Edit, Tombstone, book
+from .cleaning import cleaned_object
+from .errors import Conflict, ConflictError, InputError, NotFoundError
+from .namespaces import Namespace
 from .records import MemoryRecord, text_of
-from .stores.base import EMBED_AGAIN, KEEP, Guard, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
-from .times import Clock, from_iso, read_time, to_iso
+from .stores.base import EMBED_AGAIN, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
+from .stores.values import same_json
+from .times import Clock
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book"]
-
-Action: TypeAlias = Literal[
-    "insert", "update", "forget", "restore", "merge", "move", "adopt", "import", "erase", "undo"
-]
-ACTIONS: tuple[Action, ...] = get_args(Action)
-
-
-def book(name: str, namespace: Namespace = ()) -> Namespace:
-    """Where this library keeps one of its books ("journal", "tombstones", "access", "runs") for a namespace."""
-    return (RESERVED_ROOT, name, *namespace)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """What is to become of one item. `after` is None where it is to go.
-
-    `vectors` as in `Write`. `expected` is the value it must still have, None for "must not exist". With
-    `buries` what goes is kept as a tombstone; `revives` says that it was one until now. An item that lives
-    has no tombstone.
-    """
-
-    namespace: Namespace
-    key: str
-    action: Action
-    expected: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-    vectors: Vectors | Keep = KEEP
-    reason: str = ""
-    buries: bool = False
-    revives: bool = False
-    undoes: str | None = None
-    created_at: datetime | None = None
-
-    @property
-    def ref(self) -> Ref:
-        """Where the item is."""
-        return self.namespace, self.key
-
-
-@dataclass(frozen=True)
-class Change:
-    """One journal entry: what an item was, what it became, who did it, why, and when.
-
-    `before` and `after` are stored values, None where there was (or is) no item. `group` is shared by the
-    changes of one call; `run` names the plan it came from; `undoes` the change it took back; `buries` and
-    `revives` say that a tombstone was made of the memory, or the memory of one. `erased` says that the texts
-    were removed for good. `created_at` and `vectors` are those of the item before.
-    """
-
-    id: str
-    group: str
-    namespace: Namespace
-    key: str
-    action: Action
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
-    actor: str
-    reason: str
-    at: datetime
-    run: str | None = None
-    undoes: str | None = None
-    buries: bool = False
-    revives: bool = False
-    erased: bool = False
-    created_at: datetime | None = None
-    vectors: Vectors = field(default_factory=dict, repr=False)
-
-    @property
-    def text_before(self) -> str | None:
-        """The memory's text before the change."""
-        return None if self.before is None else text_of(self.before)
-
-    @property
-    def text_after(self) -> str | None:
-        """The memory's text after the change."""
-        return None if self.after is None else text_of(self.after)
-
-    def to_value(self) -> dict[str, Any]:
-        """The stored form."""
-        return {
-            "kind": "change",
-            "group": self.group,
-            "namespace": list(self.namespace),
-            "key": self.key,
-            "action": self.action,
-            "before": self.before,
-            "after": self.after,
-            "actor": self.actor,
-            "reason": self.reason,
-            "at": to_iso(self.at),
-            "run": self.run,
-            "undoes": self.undoes,
-            "buries": self.buries,
-            "revives": self.revives,
-            "erased": self.erased,
-            "created_at": to_iso(self.created_at) if self.created_at else None,
-            "vectors": {name: _packed(vector) for name, vector in self.vectors.items()},
-        }
-
-    @classmethod
-    def from_item(cls, item: StoredItem) -> Change:
-        """Read a journal entry."""
-        value = item.value
-        return cls(
-            id=item.key,
-            group=value["group"],
-            namespace=tuple(value["namespace"]),
-            key=value["key"],
-            action=value["action"],
-            before=value["before"],
-            after=value["after"],
-            actor=value["actor"],
-            reason=value["reason"],
-            at=from_iso(value["at"]),
-            run=value.get("run"),
-            undoes=value["undoes"],
-            buries=value["buries"],
-            revives=value["revives"],
-            erased=value["erased"],
-            created_at=read_time(value.get("created_at")),
-            vectors={name: _unpacked(text) for name, text in value.get("vectors", {}).items()},
-        )
-
-
-@dataclass(frozen=True)
-class Tombstone:
-    """A forgotten memory: the record as it was, and by whom, when and why it was forgotten.
-
-    `allowed` says that the operator lets the same fact be remembered again.
-    """
-
-    record: MemoryRecord
-    value: dict[str, Any]
-    actor: str
-    reason: str
-    forgotten_at: datetime
-    group: str
-    allowed: bool = False
-    created_at: datetime | None = None
-
-    def to_value(self) -> dict[str, Any]:
-        """The stored form; the text stands under `content`, where a store looks for it."""
-        return {
-            "kind": "tombstone",
-            "content": self.record.content,
-            "namespace": list(self.record.namespace),
-            "key": self.record.key,
-            "value": self.value,
-            "actor": self.actor,
-            "reason": self.reason,
-            "forgotten_at": to_iso(self.forgotten_at),
-            "group": self.group,
-            "allowed": self.allowed,
-            "created_at": to_iso(self.created_at) if self.created_at else None,
-        }
-
-    @classmethod
-    def from_value(cls, value: Mapping[str, Any]) -> Tombstone:
-        """Read the stored form."""
-        forgotten_at = from_iso(value["forgotten_at"])
-        created_at = read_time(value.get("created_at"))
-        born = created_at or forgotten_at
-        item = StoredItem(tuple(value["namespace"]), value["key"], value["value"], born, born)
-        return cls(
-            record=MemoryRecord.from_item(item),
-            value=dict(value["value"]),
-            actor=value["actor"],
-            reason=value["reason"],
-            forgotten_at=forgotten_at,
-            group=value["group"],
-            allowed=value["allowed"],
-            created_at=created_at,
-        )
 
 
 @dataclass(frozen=True)
 class _Before:
     """An item as it stood before a change."""
 
-    value: dict[str, Any]
-    created_at: datetime
+    item: StoredItem
     vectors: Vectors
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """Its value as it can be kept and put back."""
+        return cleaned_object(self.item.value)
 
 
 class Journal:
@@ -223,16 +55,18 @@ class Journal:
 
         Raises:
             ConflictError: an item is not what its edit expected.
+            InputError: two edits are of the same item, or a value cannot be stored.
         """
         if not edits:
             return []
+        _check_once_each(edits)
         with self._turn:
             at = self._clock()
-            group = f"{at:%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
-            before = self._before([edit.ref for edit in edits if edit.expected is not None])
+            group = _group_name(at)
+            before = self._before(edits)
             _check(edits, before)
             changes = [
-                _change(edit, before.get(edit.ref), f"{group}-{number:06d}", group, actor=actor, run=run, at=at)
+                _change(edit, before, f"{group}-{number:06d}", group, actor=actor, run=run, at=at)
                 for number, edit in enumerate(edits)
             ]
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
@@ -281,11 +115,7 @@ class Journal:
         erased = [change for change in changes if change.erased or change.action == "erase"]
         if erased:
             raise NotFoundError(f"The change {erased[0].id!r} was erased for good and cannot be undone.")
-        edits: dict[Ref, Edit] = {}
-        for change in reversed(changes):
-            ref = (change.namespace, change.key)
-            edits[ref] = _inverse(change, edits.get(ref), reason or f"undo of {change.action}")
-        return self.commit(list(edits.values()), actor=actor)
+        return self.commit([_inverse(change, reason) for change in reversed(changes)], actor=actor)
 
     def as_of(self, namespace: Namespace, moment: datetime) -> list[MemoryRecord]:
         """The memories of a namespace as they were at that time, by key."""
@@ -306,58 +136,81 @@ class Journal:
         stones = [Tombstone.from_value(item.value) for item in items]
         return sorted(stones, key=lambda stone: stone.forgotten_at, reverse=True)
 
-    def _before(self, refs: Sequence[Ref]) -> dict[Ref, _Before]:
-        found: dict[Ref, _Before] = {}
-        for namespace in dict.fromkeys(namespace for namespace, _ in refs):
-            snapshot = self._adapter.load(namespace, keys=[ref for ref in refs if ref[0] == namespace])
-            vectors = snapshot.vectors_by_item() if self._adapter.abilities.reads_vectors else None
-            for at, item in enumerate(snapshot.items):
-                found[item.ref] = _Before(item.value, item.created_at, vectors[at] if vectors else EMBED_AGAIN)
-        return found
+    def _before(self, edits: Sequence[Edit]) -> dict[Ref, _Before]:
+        """What is at the places of the edits that expect something, and all their tombstones."""
+        refs = [edit.ref for edit in edits if edit.expected is not None]
+        snapshot = self._adapter.load(edits[0].namespace, keys=[*refs, *(edit.stone_ref for edit in edits)])
+        vectors = snapshot.vectors_by_item() if self._adapter.abilities.reads_vectors else None
+        return {
+            item.ref: _Before(item, vectors[at] if vectors is not None else EMBED_AGAIN)
+            for at, item in enumerate(snapshot.items)
+        }
+
+
+def _group_name(at: datetime) -> str:
+    # Two groups of one simulated time are told apart, and kept in order, by the real one.
+    return f"{at:%Y%m%dT%H%M%S%f}-{time.time_ns():016x}{secrets.token_hex(2)}"
+
+
+def _check_once_each(edits: Sequence[Edit]) -> None:
+    seen: set[Ref] = set()
+    for edit in edits:
+        if edit.ref in seen:
+            raise InputError(
+                f"The memory {edit.key!r} in {'/'.join(edit.namespace)} is to be changed twice at once; "
+                "a group changes each memory once: put the two changes into one."
+            )
+        seen.add(edit.ref)
 
 
 def _check(edits: Sequence[Edit], before: Mapping[Ref, _Before]) -> None:
     conflicts = [
-        Conflict(edit.namespace, edit.key, text_of(edit.expected), text_of(now.value) if now else None)
+        Conflict(edit.namespace, edit.key, _text(edit.expected), _text(now.item.value) if now else None)
         for edit in edits
-        if edit.expected is not None and ((now := before.get(edit.ref)) is None or now.value != edit.expected)
+        if edit.expected is not None
+        and ((now := before.get(edit.ref)) is None or not same_json(now.item.value, edit.expected))
     ]
     if conflicts:
         raise ConflictError(conflicts)
 
 
+def _text(value: object) -> str | None:
+    return text_of(value) if isinstance(value, Mapping) else None
+
+
 def _change(
-    edit: Edit, before: _Before | None, id: str, group: str, *, actor: str, run: str | None, at: datetime
+    edit: Edit, before: Mapping[Ref, _Before], id: str, group: str, *, actor: str, run: str | None, at: datetime
 ) -> Change:
+    present, stone = before.get(edit.ref), before.get(edit.stone_ref)
     return Change(
         id=id,
         group=group,
         namespace=edit.namespace,
         key=edit.key,
         action=edit.action,
-        before=before.value if before else None,
+        before=present.kept if present else None,
         after=None if edit.after is None else dict(edit.after),
         actor=actor,
         reason=edit.reason,
         at=at,
         run=run,
         undoes=edit.undoes,
-        buries=edit.buries and before is not None,
-        revives=edit.revives,
-        created_at=before.created_at if before else None,
-        vectors=before.vectors if before else {},
+        buries=edit.buries and present is not None,
+        created_at=present.item.created_at if present else None,
+        vectors=present.vectors if present else {},
+        stone=stone.kept if stone else None,
+        stone_vectors=stone.vectors if stone else {},
     )
 
 
 def _writes(edit: Edit, change: Change) -> list[Write]:
     item = Write(edit.namespace, edit.key, edit.after, edit.vectors, edit.created_at)
     entry = Write(book("journal", edit.namespace), change.id, change.to_value())
-    stone_at = (book("tombstones", edit.namespace), edit.key)
     if change.buries:
-        stone = _tombstone(change)
-        return [item, entry, Write(*stone_at, stone.to_value(), change.vectors)]
-    # An item that lives again has no tombstone; one that never had any is deleted in vain, at no cost.
-    return [item, entry, Write(*stone_at, None)]
+        return [item, entry, Write(*edit.stone_ref, _tombstone(change).to_value(), change.vectors)]
+    if edit.stone is not None or change.stone is not None:
+        return [item, entry, Write(*edit.stone_ref, edit.stone, edit.stone_vectors)]
+    return [item, entry]
 
 
 def _tombstone(change: Change) -> Tombstone:
@@ -375,26 +228,18 @@ def _tombstone(change: Change) -> Tombstone:
     )
 
 
-def _inverse(change: Change, later: Edit | None, reason: str) -> Edit:
-    """The edit that takes the change back; `later` takes back a later change of the same item."""
+def _inverse(change: Change, reason: str) -> Edit:
+    """The edit that takes the change back."""
     return Edit(
         namespace=change.namespace,
         key=change.key,
         action="undo",
-        expected=later.expected if later else change.after,
+        expected=change.after,
         after=change.before,
         vectors=change.vectors,
-        reason=reason,
-        buries=change.revives,
-        revives=change.buries,
+        reason=reason or f"undo of {change.action}",
         undoes=change.id,
         created_at=change.created_at,
+        stone=change.stone,
+        stone_vectors=change.stone_vectors,
     )
-
-
-def _packed(vector: np.ndarray) -> str:
-    return base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
-
-
-def _unpacked(text: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)

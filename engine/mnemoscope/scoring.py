@@ -19,7 +19,7 @@ from .config import MemoryConfig
 from .records import MemoryRecord
 from .times import aware, utc_now
 
-__all__ = ["PARTS", "ScorePart", "composite_score", "contributions", "decay", "parts_of"]
+__all__ = ["PARTS", "ScorePart", "composite_score", "contributions", "decay", "parts_of", "reasons_of"]
 
 PARTS = ("similarity", "recency", "importance")
 """The parts of a score, in the order in which they are shown."""

@@ -8,13 +8,15 @@ form is a copy of the other and the event loop is never blocked.
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-__all__ = ["Step", "Steps", "arun", "run"]
+__all__ = ["Step", "Steps", "arun", "on_thread", "run"]
 
 Result = TypeVar("Result")
 
@@ -51,7 +53,7 @@ def run(steps: Steps[Result]) -> Result:
 async def arun(steps: Steps[Result]) -> Result:
     """Drive the procedure to its end without blocking the event loop.
 
-    When the task is cancelled no further step is begun; one on a worker thread runs to its end.
+    When the task is cancelled no further step is begun; see `on_thread` for one that has begun.
     """
     try:
         step = next(steps)
@@ -67,6 +69,30 @@ async def arun(steps: Steps[Result]) -> Result:
         return result
 
 
+async def on_thread(call: Callable[[], Result]) -> Result:
+    """The result of a call on a worker thread.
+
+    A call that has begun cannot be stopped. A cancelled task therefore waits for its end, so that nothing is
+    written after the cancellation is through.
+    """
+    work = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, call)
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await _ended(work)
+        raise
+
+
+async def _ended(work: asyncio.Future[Any]) -> None:
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            continue
+    if not work.cancelled():
+        work.exception()
+
+
 def _now(step: Step) -> Any:
     value = step.call(*step.args)
     return _wait_for(value) if inspect.isawaitable(value) else value
@@ -77,7 +103,7 @@ async def _later(step: Step) -> Any:
         return await step.acall(*step.args)
     if inspect.iscoroutinefunction(step.call):
         return await step.call(*step.args)
-    value = await asyncio.to_thread(step.call, *step.args)
+    value = await on_thread(functools.partial(step.call, *step.args))
     return await value if inspect.isawaitable(value) else value
 
 

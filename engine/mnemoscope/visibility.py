@@ -10,9 +10,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InputError
 from .filters import Predicate
 from .index import ScopeIndex
 from .records import MemoryRecord
+from .text import shown
+from .times import aware
 
 __all__ = ["Drop", "Visibility"]
 
@@ -57,7 +60,10 @@ class Visibility:
 
     A private memory is seen only on behalf of its own `source`, or with `include_private`. Categories match
     if any is shared; None means any, an empty list means none. `since` and `until` bound the time of the last
-    change of the content.
+    change of the content; a naive time is taken as UTC.
+
+    Raises:
+        InputError: a field is of another type.
     """
 
     source: str | None = None
@@ -66,6 +72,18 @@ class Visibility:
     predicate: Predicate | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.categories is not None and (
+            isinstance(self.categories, str) or not all(isinstance(each, str) for each in self.categories)
+        ):
+            raise InputError(f"categories must be a list of texts, got {shown(self.categories)}.")
+        if self.source is not None and not isinstance(self.source, str):
+            raise InputError(f"source must be a text, got {shown(self.source)}.")
+        for name in ("since", "until"):
+            bound = getattr(self, name)
+            if bound is not None and not isinstance(bound, datetime):
+                raise InputError(f"{name} must be a datetime, got {shown(bound)}.")
 
     def withheld(self, index: ScopeIndex, now: datetime) -> NDArray[np.int8]:
         """The `Drop` reason for each memory of the index, `Drop.NONE` where it may be seen; shape (n,)."""
@@ -79,9 +97,9 @@ class Visibility:
         if not self.include_private and index.private.any():
             mark(index.private & ~self._own(index), Drop.PRIVATE)
         if self.since is not None:
-            mark(index.changed < self.since.timestamp(), Drop.OUTSIDE_TIME)
+            mark(index.changed < aware(self.since).timestamp(), Drop.OUTSIDE_TIME)
         if self.until is not None:
-            mark(index.changed > self.until.timestamp(), Drop.OUTSIDE_TIME)
+            mark(index.changed > aware(self.until).timestamp(), Drop.OUTSIDE_TIME)
         for test, reason in self._tests():
             left = np.flatnonzero(reasons == Drop.NONE)
             failing = [at for at in left if not test(index.records[at])]

@@ -178,7 +178,9 @@ class StoreAdapter(Protocol):
         """The items at these places, in order, None where there is none. One round trip where it can be."""
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
-        """All items of a namespace, or those at `keys` alone, by namespace and key, with vectors where read."""
+        """All items of a namespace, or those at `keys` alone, wherever they are; by namespace and key, with vectors
+        where read.
+        """
 
     def latest(
         self,

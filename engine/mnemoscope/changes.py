@@ -1,0 +1,212 @@
+"""What the journal keeps: edits as they are asked for, changes as they were made, and tombstones."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from .namespaces import RESERVED_ROOT, Namespace
+from .records import MemoryRecord, text_of
+from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
+from .times import from_iso, read_time, to_iso
+
+__all__ = ["ACTIONS", "Action", "Change", "Edit", "Tombstone", "book"]
+
+Action: TypeAlias = Literal[
+    "insert", "update", "forget", "restore", "merge", "move", "adopt", "import", "erase", "undo"
+]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+
+def book(name: str, namespace: Namespace = ()) -> Namespace:
+    """Where this library keeps one of its books ("journal", "tombstones", "access", "runs") for a namespace."""
+    return (RESERVED_ROOT, name, *namespace)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What is to become of one item. `after` is None where it is to go.
+
+    `vectors` as in `Write`. `expected` is the value it must still have, None for "must not exist". With
+    `buries` what goes is kept as a tombstone. Else a tombstone there is taken away, since what lives has none,
+    and `stone` is put in its place, with `stone_vectors`.
+    """
+
+    namespace: Namespace
+    key: str
+    action: Action
+    expected: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    vectors: Vectors | Keep = KEEP
+    reason: str = ""
+    buries: bool = False
+    undoes: str | None = None
+    created_at: datetime | None = None
+    stone: Mapping[str, Any] | None = None
+    stone_vectors: Vectors = field(default_factory=dict)
+
+    @property
+    def ref(self) -> Ref:
+        """Where the item is."""
+        return self.namespace, self.key
+
+    @property
+    def stone_ref(self) -> Ref:
+        """Where its tombstone would be."""
+        return book("tombstones", self.namespace), self.key
+
+
+@dataclass(frozen=True)
+class Change:
+    """One journal entry: what an item was, what it became, who did it, why, and when.
+
+    `before` and `after` are stored values, None where there was (or is) no item. `group` is shared by the
+    changes of one call; `run` names the plan it came from; `undoes` the change it took back; `buries` says that
+    a tombstone was made of the memory. `erased` says that the texts were removed for good. `created_at` and
+    `vectors` are those of the item before; `stone` is the tombstone that was there before, if any, with its
+    `stone_vectors`.
+    """
+
+    id: str
+    group: str
+    namespace: Namespace
+    key: str
+    action: Action
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    actor: str
+    reason: str
+    at: datetime
+    run: str | None = None
+    undoes: str | None = None
+    buries: bool = False
+    erased: bool = False
+    created_at: datetime | None = None
+    vectors: Vectors = field(default_factory=dict, repr=False)
+    stone: dict[str, Any] | None = None
+    stone_vectors: Vectors = field(default_factory=dict, repr=False)
+
+    @property
+    def text_before(self) -> str | None:
+        """The memory's text before the change."""
+        return None if self.before is None else text_of(self.before)
+
+    @property
+    def text_after(self) -> str | None:
+        """The memory's text after the change."""
+        return None if self.after is None else text_of(self.after)
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form."""
+        return {
+            "kind": "change",
+            "group": self.group,
+            "namespace": list(self.namespace),
+            "key": self.key,
+            "action": self.action,
+            "before": self.before,
+            "after": self.after,
+            "actor": self.actor,
+            "reason": self.reason,
+            "at": to_iso(self.at),
+            "run": self.run,
+            "undoes": self.undoes,
+            "buries": self.buries,
+            "erased": self.erased,
+            "created_at": to_iso(self.created_at) if self.created_at else None,
+            "vectors": _packed(self.vectors),
+            "stone": self.stone,
+            "stone_vectors": _packed(self.stone_vectors),
+        }
+
+    @classmethod
+    def from_item(cls, item: StoredItem) -> Change:
+        """Read a journal entry."""
+        value = item.value
+        return cls(
+            id=item.key,
+            group=value["group"],
+            namespace=tuple(value["namespace"]),
+            key=value["key"],
+            action=value["action"],
+            before=value["before"],
+            after=value["after"],
+            actor=value["actor"],
+            reason=value["reason"],
+            at=from_iso(value["at"]),
+            run=value.get("run"),
+            undoes=value["undoes"],
+            buries=value["buries"],
+            erased=value["erased"],
+            created_at=read_time(value.get("created_at")),
+            vectors=_unpacked(value["vectors"]),
+            stone=value["stone"],
+            stone_vectors=_unpacked(value["stone_vectors"]),
+        )
+
+
+@dataclass(frozen=True)
+class Tombstone:
+    """A forgotten memory: the record as it was, and by whom, when and why it was forgotten.
+
+    `allowed` says that the operator lets the same fact be remembered again.
+    """
+
+    record: MemoryRecord
+    value: dict[str, Any]
+    actor: str
+    reason: str
+    forgotten_at: datetime
+    group: str
+    allowed: bool = False
+    created_at: datetime | None = None
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form; the text stands under `content`, where a store looks for it."""
+        return {
+            "kind": "tombstone",
+            "content": self.record.content,
+            "namespace": list(self.record.namespace),
+            "key": self.record.key,
+            "value": self.value,
+            "actor": self.actor,
+            "reason": self.reason,
+            "forgotten_at": to_iso(self.forgotten_at),
+            "group": self.group,
+            "allowed": self.allowed,
+            "created_at": to_iso(self.created_at) if self.created_at else None,
+        }
+
+    @classmethod
+    def from_value(cls, value: Mapping[str, Any]) -> Tombstone:
+        """Read the stored form."""
+        forgotten_at = from_iso(value["forgotten_at"])
+        created_at = read_time(value.get("created_at"))
+        born = created_at or forgotten_at
+        item = StoredItem(tuple(value["namespace"]), value["key"], value["value"], born, born)
+        return cls(
+            record=MemoryRecord.from_item(item),
+            value=dict(value["value"]),
+            actor=value["actor"],
+            reason=value["reason"],
+            forgotten_at=forgotten_at,
+            group=value["group"],
+            allowed=value["allowed"],
+            created_at=created_at,
+        )
+
+
+def _packed(vectors: Vectors) -> dict[str, str]:
+    return {
+        name: base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
+        for name, vector in vectors.items()
+    }
+
+
+def _unpacked(packed: Mapping[str, str]) -> Vectors:
+    return {name: np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32) for name, text in packed.items()}
