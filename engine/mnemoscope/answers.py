@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
@@ -60,21 +59,24 @@ def read_answer(answer: AIMessage, form: ListForm, *, by_call: bool) -> Reading:
         return _complete([item for items in called for item in items or ()], form)
     text = raw_text(answer)
     values, is_damaged = _json_values(text)
-    cut_off = _ending(answer) in _CUT_OFF
-    items = _found(values, form, only_marked=is_damaged)
-    if items is not None and not is_damaged:
-        return _complete(items, form)
-    problem = _problem(text, values, form, is_call_missing=by_call and not answer.invalid_tool_calls)
-    if cut_off:
-        problem = ("truncated", "it was cut off at the longest answer the model may give")
-    return Reading(tuple(items) if items else None, *problem)
+    whole = _whole(values, form)
+    if whole is not None:
+        return _complete(whole, form)
+    survivors = _survivors(values, form)
+    if survivors and not is_damaged:
+        return _complete(survivors, form)
+    failure, problem = _problem(text, values, form, is_call_missing=by_call and not answer.invalid_tool_calls)
+    if _ending(answer) in _CUT_OFF:
+        failure, problem = "truncated", "it was cut off at the longest answer the model may give"
+    return Reading(tuple(survivors) or None, failure, problem)
 
 
 def raw_text(answer: AIMessage) -> str:
     """All that the model answered, tool calls included, as text."""
     calls = [json.dumps(call["args"], ensure_ascii=False) for call in answer.tool_calls]
     broken = [call["args"] or "" for call in answer.invalid_tool_calls]
-    return "\n".join(part for part in (str(answer.text), *calls, *broken) if part)
+    parts = (str(answer.text), *calls, *broken)
+    return "\n".join(part for part in parts if part) or _refusal_words(answer)
 
 
 def reported_cost(answer: AIMessage) -> float | None:
@@ -88,14 +90,15 @@ def reported_cost(answer: AIMessage) -> float | None:
 
 
 def _refusal(answer: AIMessage) -> str | None:
-    spoken = answer.additional_kwargs.get("refusal")
+    reason = _refusal_words(answer) or (_ending(answer) if _ending(answer) in _REFUSALS else "")
+    return f"it was refused: {reason}" if reason else None
+
+
+def _refusal_words(answer: AIMessage) -> str:
     blocks = answer.content if isinstance(answer.content, list) else []
-    for block in blocks:
-        if isinstance(block, dict) and block.get("type") == "refusal":
-            spoken = spoken or block.get("refusal")
-    if spoken or _ending(answer) in _REFUSALS:
-        return f"it was refused: {spoken or _ending(answer)}"
-    return None
+    refusals = [block.get("refusal") for block in blocks if isinstance(block, dict) and block.get("type") == "refusal"]
+    spoken = (answer.additional_kwargs.get("refusal"), *refusals)
+    return next((words for words in spoken if isinstance(words, str) and words), "")
 
 
 def _ending(answer: AIMessage) -> str:
@@ -138,22 +141,27 @@ def _json_values(text: str) -> tuple[list[object], bool]:
     return values, false_starts > 0
 
 
-def _found(values: Sequence[object], form: ListForm, *, only_marked: bool) -> list[object] | None:
-    """The items among several JSON values. The last answer counts: what comes before it is a model thinking."""
+def _whole(values: Sequence[object], form: ListForm) -> list[object] | None:
+    """The items of the last complete answer: what comes before it is a model thinking."""
     for value in reversed(values):
         if isinstance(value, Mapping) and form.mark not in value and (items := _items(value, form)) is not None:
             return items
-    if not only_marked:
-        for value in reversed(values):
-            if isinstance(value, list) and (items := _items(value, form)) is not None and (items or len(values) == 1):
-                return items
-    return [value for value in values if isinstance(value, Mapping) and form.mark in value] or None
+    # An empty list says that there is nothing only where it is all that was said.
+    return [] if list(values) == [[]] else None
+
+
+def _survivors(values: Sequence[object], form: ListForm) -> list[object]:
+    """The items that stand by themselves or in bare lists."""
+    singles = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [item for item in singles if isinstance(item, Mapping) and form.mark in item]
 
 
 def _items(value: object, form: ListForm) -> list[object] | None:
-    """The items in one JSON value: under the key, under another, bare, one alone, or written as text."""
-    readers: tuple[Callable[[Any, ListForm], list[object] | None], ...] = (_under_key, _bare, _alone, _elsewhere)
-    return next((items for read in readers if (items := read(value, form)) is not None), None)
+    """The items in one JSON value: under the key, or else under an invented one or one object further in."""
+    if (items := _under_key(value, form)) is not None or not isinstance(value, Mapping):
+        return items
+    found = (_under_key(inner, form) or _bare(inner, form) for inner in value.values())
+    return next((items for items in found if items), None)
 
 
 def _under_key(value: object, form: ListForm) -> list[object] | None:
@@ -167,20 +175,6 @@ def _under_key(value: object, form: ListForm) -> list[object] | None:
     return inner if isinstance(inner, list) else None
 
 
-def _bare(value: object, form: ListForm) -> list[object] | None:
+def _bare(value: object, form: ListForm) -> list[object]:
     is_list = isinstance(value, list) and all(isinstance(item, Mapping) and form.mark in item for item in value)
-    return list(value) if is_list and isinstance(value, list) else None
-
-
-def _alone(value: object, form: ListForm) -> list[object] | None:
-    return [value] if isinstance(value, Mapping) and form.mark in value else None
-
-
-def _elsewhere(value: object, form: ListForm) -> list[object] | None:
-    """Under an invented key, or one object further in."""
-    if not isinstance(value, Mapping):
-        return None
-    found: Iterator[list[object] | None] = (
-        _under_key(inner, form) or (_bare(inner, form) if inner else None) for inner in value.values()
-    )
-    return next((items for items in found if items), None)
+    return list(value) if is_list and isinstance(value, list) else []

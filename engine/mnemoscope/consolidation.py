@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from .answers import ListForm
 from .errors import ModelError
@@ -30,6 +30,8 @@ _LABEL = re.compile(r"\d{1,6}")
 class Decision(BaseModel):
     """What to do with one fact."""
 
+    model_config = ConfigDict(extra="forbid")
+
     fact: int = Field(description="The number of the fact.")
     action: str = Field(description='"insert", "update", "skip" or "forget".')
     label: int | None = Field(description="The label of the memory that is meant; null for insert.")
@@ -39,6 +41,8 @@ class Decision(BaseModel):
 
 class Decisions(BaseModel):
     """The decisions, one for each fact."""
+
+    model_config = ConfigDict(extra="forbid")
 
     decisions: list[Decision]
 

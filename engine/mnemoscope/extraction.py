@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from .answers import ListForm
 from .errors import ConfigurationError, ModelError
@@ -30,6 +30,8 @@ _SHOWN_ROLES = ("user", "assistant")
 class Fact(BaseModel):
     """One fact about a person, worth remembering for months."""
 
+    model_config = ConfigDict(extra="forbid")
+
     content: str = Field(description="The fact in one short sentence that can be understood alone.")
     categories: list[str] = Field(description="One to three short lower-case words.")
     importance: float = Field(description="From 0 (trivia) to 1 (must never be forgotten).")
@@ -41,6 +43,8 @@ class Fact(BaseModel):
 
 class Facts(BaseModel):
     """The facts found in a conversation; an empty list if there are none."""
+
+    model_config = ConfigDict(extra="forbid")
 
     facts: list[Fact]
 

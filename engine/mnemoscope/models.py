@@ -180,7 +180,7 @@ class Asker:
             input_tokens=usage.get("input_tokens"),
             output_tokens=usage.get("output_tokens"),
             failure=failure or reading.failure,
-            raw=raw_text(answer) or reading.problem,
+            raw=raw_text(answer),
             way=way,
             cost=reported_cost(answer),
         )
@@ -207,7 +207,7 @@ class Asker:
         wait = seconds_to_wait(last.error) if last.error is not None else None
         asks = f" It asks to wait {wait} seconds." if wait else ""
         raised = ModelError(
-            f"{self.model_name} {what} ({failure}): {last.reading.problem}.{asks}",
+            f"{self.model_name} {what} ({failure}): {last.reading.problem.rstrip(".")}.{asks}",
             failure=failure,
             raw=last.call.raw,
             calls=calls,
@@ -226,18 +226,19 @@ def _repair(attempt: _Attempt) -> list[BaseMessage]:
 def _ways_of(model: BaseChatModel, shape: type[BaseModel]) -> Ways:
     """How this model can be asked, best first, by what its class and its profile say; prose always works."""
     profile: Mapping[str, Any] = getattr(model, "profile", None) or {}
-    structured = type(model).with_structured_output
-    takes_method = "method" in inspect.signature(structured).parameters
+    takes_method = "method" in inspect.signature(type(model).with_structured_output).parameters
     ways: Ways = {}
     if takes_method and profile.get("structured_output") is not False:
-        ways |= _way(model, shape, "json_schema", method="json_schema")
+        strict, plain = {"method": "json_schema", "strict": True}, {"method": "json_schema"}
+        ways |= _way(model, shape, "json_schema", strict) or _way(model, shape, "json_schema", plain)
     if profile.get("tool_calling") is not False:
-        ways |= _way(model, shape, "function_calling", **({"method": "function_calling"} if takes_method else {}))
+        ways |= _way(model, shape, "function_calling", {"method": "function_calling"} if takes_method else {})
     return ways | {"prose": model}
 
 
-def _way(model: BaseChatModel, shape: type[BaseModel], name: str, **options: Any) -> Ways:
+def _way(model: BaseChatModel, shape: type[BaseModel], name: str, options: Mapping[str, Any]) -> Ways:
     try:
-        return {name: model.with_structured_output(shape, include_raw=True, **options)}
+        # As a plain schema: given the class, OpenAI's client validates the answer and an invalid one is lost.
+        return {name: model.with_structured_output(shape.model_json_schema(), include_raw=True, **options)}
     except (NotImplementedError, TypeError, ValueError):
         return {}
