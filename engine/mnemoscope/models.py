@@ -201,13 +201,13 @@ class Asker:
 
     def _failure(self, attempts: list[_Attempt], calls: tuple[ModelCall, ...]) -> ModelError:
         last = attempts[-1]
-        failure = last.call.failure or "empty"
+        failure, problem = last.call.failure or "empty", last.reading.problem.rstrip(".")
         often = "twice " if len(attempts) == CALLS_A_QUESTION and last.error is None and not attempts[0].error else ""
         what = f"answered {often}what cannot be used" if last.error is None else "failed"
         wait = seconds_to_wait(last.error) if last.error is not None else None
         asks = f" It asks to wait {wait} seconds." if wait else ""
         raised = ModelError(
-            f"{self.model_name} {what} ({failure}): {last.reading.problem.rstrip(".")}.{asks}",
+            f"{self.model_name} {what} ({failure}): {problem}.{asks}",
             failure=failure,
             raw=last.call.raw,
             calls=calls,
