@@ -11,6 +11,7 @@ MnemoscopeError
 ├── PermissionDeniedError                 the connection is read-only or the role may not do this
 ├── StoreError                            the store failed; `__cause__` is its own error
 │   └── StoreUnavailableError             it cannot be opened or reached
+├── CancelledWorkError                    whoever asked for the work cancelled it
 ├── EmbeddingError                        the embedder failed or gave vectors of the wrong shape
 └── ModelError                            a chat model failed; `failure` names the class of failure
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .facts import ModelCall
 
 __all__ = [
+    "CancelledWorkError",
     "ConfigurationError",
     "Conflict",
     "ConflictError",
@@ -111,6 +113,10 @@ class StoreError(MnemoscopeError):
 
 class StoreUnavailableError(StoreError):
     """The store cannot be opened or reached."""
+
+
+class CancelledWorkError(MnemoscopeError):
+    """Whoever asked for a long piece of work cancelled it; nothing was written."""
 
 
 class EmbeddingError(MnemoscopeError):

@@ -18,7 +18,7 @@ from .records import MemoryRecord
 from .statements import Statement, read_statement
 from .text import normalise
 
-__all__ = ["Comparison", "Relation", "RuleConsolidator", "compare"]
+__all__ = ["Comparison", "Relation", "RuleConsolidator", "compare", "compare_statements"]
 
 Relation: TypeAlias = "Literal['same', 'detail', 'correction', 'unrelated']"
 
@@ -58,9 +58,13 @@ class RuleConsolidator:
 
 def compare(later: str, earlier: str) -> Comparison:
     """How `later` relates to `earlier`: the same, the same with more detail, a correction, or unrelated."""
-    if normalise(later) == normalise(earlier):
+    return compare_statements(read_statement(later), read_statement(earlier))
+
+
+def compare_statements(new: Statement, old: Statement) -> Comparison:
+    """`compare` for statements that are already read."""
+    if normalise(new.text) == normalise(old.text):
         return Comparison("same", "It says the same, word for word.")
-    new, old = read_statement(later), read_statement(earlier)
     for find in (_same_words, _opposite, _other_value, _extended):
         if found := find(new, old):
             return found
