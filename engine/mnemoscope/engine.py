@@ -47,7 +47,7 @@ from .recall import RecallResult, gather, widen
 from .records import MemoryRecord
 from .steps import Step, Steps, arun, run
 from .stores import adapt
-from .stores.base import EMBED_AGAIN, Ref, StoredItem
+from .stores.base import EMBED_AGAIN, Ref, StoreAdapter, StoredItem
 from .times import Clock, utc_now
 from .turns import turns_of
 from .visibility import Drop, Visibility
@@ -110,7 +110,8 @@ class MemoryEngine:
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:
-        store: the store; it must have been built with an `IndexConfig`, or recall could not rank.
+        store: the store; it must have been built with an `IndexConfig`, or recall could not rank. Or an adapter
+            over one, such as a `View` of a part of it.
         model: a chat model, or a name that `init_chat_model` takes, for extraction and consolidation.
         extractor: `(text) -> list[ExtractedFact]`, sync or async, instead of the model.
         consolidator: `(fact, [(record, similarity)]) -> ConsolidationDecision`, likewise.
@@ -124,7 +125,7 @@ class MemoryEngine:
 
     def __init__(
         self,
-        store: BaseStore,
+        store: BaseStore | StoreAdapter,
         model: Any = None,
         *,
         extractor: Extractor | None = None,
@@ -138,11 +139,11 @@ class MemoryEngine:
                 "MemoryEngine needs a model, such as 'anthropic:…' or an instance, or both extractor= and "
                 "consolidator=. Without any model, use RuleExtractor() and RuleConsolidator()."
             )
-        self.adapter = adapt(store)
+        self.adapter = adapt(store) if isinstance(store, BaseStore) else store
         self.store = self.adapter.store
-        if not _has_index(store):
+        if not _has_index(self.store):
             raise ConfigurationError(
-                f"{type(store).__name__} was built without an index, so memories could not be ranked by similarity. "
+                f"{type(self.store).__name__} was built without an index, so memories cannot be ranked by similarity. "
                 "Build it with index={'dims': …, 'embed': …, 'fields': ['content']}."
             )
         self.config = config or MemoryConfig()

@@ -17,9 +17,10 @@ from typing import Any
 from .changes import ACTIONS, Action, Change, Edit, Tombstone, book
 from .cleaning import cleaned_object
 from .errors import Conflict, ConflictError, InputError, NotFoundError
+from .identity import IdentityNote
 from .namespaces import Namespace
 from .records import MemoryRecord, text_of
-from .stores.base import EMBED_AGAIN, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
+from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock
 
@@ -45,6 +46,7 @@ class Journal:
     def __init__(self, adapter: StoreAdapter, clock: Clock) -> None:
         self._adapter = adapter
         self._clock = clock
+        self._identity = IdentityNote(adapter, clock)
         # Within one process writes take turns, so that stores which cannot guard still see no lost update.
         self._turn = threading.Lock()
 
@@ -71,7 +73,7 @@ class Journal:
             ]
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
             guards = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
-            self._adapter.write([*writes, *also], guards)
+            self._adapter.write([*writes, *self._noted(edits), *also], guards)
         return changes
 
     def history(
@@ -135,6 +137,11 @@ class Journal:
         items = self._adapter.latest(book("tombstones", namespace), subtree=subtree)
         stones = [Tombstone.from_value(item.value) for item in items]
         return sorted(stones, key=lambda stone: stone.forgotten_at, reverse=True)
+
+    def _noted(self, edits: Sequence[Edit]) -> list[Write]:
+        """Whose vectors these are, if any of the edits brings one."""
+        brings = any(edit.after is not None and edit.vectors is not KEEP and edit.vectors for edit in edits)
+        return self._identity.writes() if brings else []
 
     def _before(self, edits: Sequence[Edit]) -> dict[Ref, _Before]:
         """What is at the places of the edits that expect something, and all their tombstones."""

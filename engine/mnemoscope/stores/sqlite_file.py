@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -58,8 +59,9 @@ def open_sqlite(
     dimensions: int | None = None,
     read_only: bool = False,
     create: bool = True,
+    fields: Sequence[str] = (CONTENT_FIELD,),
 ) -> SqliteStore:
-    """The official store over this file, its text under "content" embedded by `embeddings`.
+    """The official store over this file, the text of its `fields` embedded by `embeddings`.
 
     Written with write-ahead logging, so that readers never wait. With `create`, a missing file is made.
     `dimensions` are asked of the embedder where they are not given. Close it by `store.conn.close()`.
@@ -79,8 +81,7 @@ def open_sqlite(
     except sqlite3.Error as error:
         raise unavailable(error, file) from error
     # The store reads `text_fields` and ignores `fields`; everybody else reads `fields`.
-    fields = [CONTENT_FIELD]
-    index = {"dims": size, "embed": embeddings, "fields": fields, "text_fields": fields}
+    index = {"dims": size, "embed": embeddings, "fields": list(fields), "text_fields": list(fields)}
     store = SqliteStore(connection, index=cast(SqliteIndexConfig, index))
     try:
         if read_only:

@@ -1,0 +1,228 @@
+"""What one connection lets be seen and changed of a store: some of its namespaces, reading alone, each call noted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.base import BaseStore
+
+from ..errors import PermissionDeniedError
+from ..namespaces import Namespace, is_reserved, is_within, show_namespace
+from .base import Abilities, Guard, Hit, Ref, Snapshot, StoreAdapter, StoredItem, Write
+
+__all__ = ["View", "Watcher"]
+
+Watcher: TypeAlias = Callable[[str, float, Exception | None], None]
+"""Told of every call: its name, how many seconds it took, and how it failed."""
+
+
+class View:
+    """An adapter over another one.
+
+    Args:
+        adapter: the whole store.
+        prefixes: the namespaces that are there, each with all below it; all where there is none.
+        closed: why nothing may be written; empty where everything may.
+        limits: sentences that are added to the adapter's own limits.
+        watcher: is told of every call.
+        on_close: releases the store itself.
+    """
+
+    def __init__(
+        self,
+        adapter: StoreAdapter,
+        *,
+        prefixes: Sequence[Namespace] = (),
+        closed: str = "",
+        limits: Sequence[str] = (),
+        watcher: Watcher | None = None,
+        on_close: Callable[[], None] | None = None,
+    ) -> None:
+        self.name = adapter.name
+        self.store: BaseStore = adapter.store
+        self.abilities: Abilities = replace(adapter.abilities, limits=(*adapter.abilities.limits, *limits))
+        self.prefixes = _outermost(prefixes)
+        self.closed = closed
+        self._adapter = adapter
+        self._watcher = watcher
+        self._on_close = on_close
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The store's embedder."""
+        return self._adapter.embeddings
+
+    @property
+    def dimensions(self) -> int | None:
+        """Dimensions of the store's vectors."""
+        return self._adapter.dimensions
+
+    @property
+    def whole(self) -> StoreAdapter:
+        """The adapter of the whole store."""
+        return self._adapter
+
+    def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
+        """Items of every namespace within the prefix that is seen."""
+        with self._watched("counts"):
+            found: dict[Namespace, int] = {}
+            for part, subtree in self._parts(prefix, subtree=True):
+                counts = self._adapter.counts(part)
+                found |= counts if subtree else {part: counts[part]} if part in counts else {}
+            return found
+
+    def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
+        """The items at these places; what is not seen is not there."""
+        with self._watched("get"):
+            seen = [ref for ref in refs if self._sees(ref[0])]
+            found = dict(zip(seen, self._adapter.get(seen) if seen else [], strict=True))
+            return [found.get(ref) for ref in refs]
+
+    def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
+        """The items of a namespace, or those at `keys`, with vectors where read."""
+        with self._watched("load"):
+            if keys is not None:
+                return self._adapter.load(namespace, subtree=subtree, keys=[ref for ref in keys if self._sees(ref[0])])
+            parts = self._parts(namespace, subtree=subtree)
+            return _joined([self._adapter.load(part, subtree=below) for part, below in parts], self.dimensions)
+
+    def latest(
+        self,
+        namespace: Namespace,
+        *,
+        subtree: bool = False,
+        limit: int | None = None,
+        before: str | None = None,
+        where: Mapping[str, str] | None = None,
+    ) -> list[StoredItem]:
+        """Items by key, greatest first."""
+        with self._watched("latest"):
+            found = [
+                item
+                for part, below in self._parts(namespace, subtree=subtree)
+                for item in self._adapter.latest(part, subtree=below, limit=limit, before=before, where=where)
+            ]
+            return sorted(found, key=lambda item: item.key, reverse=True)[:limit]
+
+    def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
+        """The marker of every item."""
+        with self._watched("markers"):
+            found: dict[Ref, Hashable] = {}
+            for part, below in self._parts(namespace, subtree=subtree):
+                found |= self._adapter.markers(part, subtree=below)
+            return found
+
+    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
+        """Equal to an earlier one only if nothing there changed since."""
+        with self._watched("token"):
+            parts = self._parts(namespace, subtree=subtree)
+            tokens = tuple(self._adapter.token(part, subtree=below) for part, below in parts)
+            return None if None in tokens else tokens
+
+    def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
+        """The store's own nearest items, best first."""
+        return self.search_each(namespace, [query], limit, subtree=subtree)[0]
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """`search` for several queries at once."""
+        with self._watched("search"):
+            parts = self._parts(namespace, subtree=subtree)
+            found = [self._adapter.search_each(part, queries, limit, subtree=below) for part, below in parts]
+            return [_best([part[at] for part in found], limit) for at in range(len(queries))]
+
+    def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
+        """Write, if the connection allows it.
+
+        Raises:
+            PermissionDeniedError: it is for reading alone, or shows other namespaces; nothing was written.
+        """
+        with self._watched("write"):
+            if self.closed:
+                raise PermissionDeniedError(self.closed)
+            for each in writes:
+                if not self._sees(each.namespace):
+                    raise PermissionDeniedError(
+                        f"This connection is limited to {', '.join(map(show_namespace, self.prefixes))}, so nothing "
+                        f"may be written in {show_namespace(each.namespace)!r}. Use another connection, or namespace."
+                    )
+            self._adapter.write(writes, guards)
+
+    def close(self) -> None:
+        """Release the adapter and the store."""
+        self._adapter.close()
+        if self._on_close is not None:
+            self._on_close()
+
+    def _sees(self, namespace: Namespace) -> bool:
+        own = _split(namespace)[1]
+        is_book_of_all = is_reserved(namespace) and not own
+        return not self.prefixes or is_book_of_all or any(is_within(own, each, subtree=True) for each in self.prefixes)
+
+    def _parts(self, namespace: Namespace, *, subtree: bool) -> list[tuple[Namespace, bool]]:
+        """The parts of a scope that are seen, in order."""
+        if self._sees(namespace):
+            book, own = _split(namespace)
+            if not (self.prefixes and subtree and book and not own):
+                return [(namespace, subtree)]
+        if not subtree:
+            return []
+        book, own = _split(namespace)
+        return [((*book, *each), True) for each in self.prefixes if is_within(each, own, subtree=True)]
+
+    @contextmanager
+    def _watched(self, name: str) -> Iterator[None]:
+        if self._watcher is None:
+            yield
+            return
+        started, failure = time.perf_counter(), None
+        try:
+            yield
+        except Exception as error:
+            failure = error
+            raise
+        finally:
+            self._watcher(name, time.perf_counter() - started, failure)
+
+
+def _split(namespace: Namespace) -> tuple[Namespace, Namespace]:
+    """The label of our own book, if it is one, and the namespace that it is about."""
+    return (namespace[:2], namespace[2:]) if is_reserved(namespace) else ((), namespace)
+
+
+def _outermost(prefixes: Sequence[Namespace]) -> tuple[Namespace, ...]:
+    """The prefixes in order, without those that lie below another."""
+    kept: list[Namespace] = []
+    for prefix in sorted(set(prefixes)):
+        if not any(is_within(prefix, other, subtree=True) for other in kept):
+            kept.append(prefix)
+    return tuple(each for each in kept if each)
+
+
+def _joined(parts: Sequence[Snapshot], dimensions: int | None) -> Snapshot:
+    if len(parts) == 1:
+        return parts[0]
+    matrices = [part.matrix for part in parts if len(part.matrix)]
+    starts = np.cumsum([0, *(len(part.items) for part in parts)]).tolist()
+    return Snapshot(
+        items=[item for part in parts for item in part.items],
+        markers=[marker for part in parts for marker in part.markers],
+        matrix=np.concatenate(matrices) if matrices else np.empty((0, dimensions or 0), np.float32),
+        owner=np.concatenate(
+            [np.empty(0, np.int64), *(part.owner + start for part, start in zip(parts, starts, strict=False))]
+        ),
+        fields=[name for part in parts for name in part.fields],
+        misfits={at + start: n for part, start in zip(parts, starts, strict=False) for at, n in part.misfits.items()},
+    )
+
+
+def _best(parts: Sequence[Sequence[Hit]], limit: int) -> list[Hit]:
+    hits = [hit for part in parts for hit in part]
+    return sorted(hits, key=lambda hit: (hit.similarity is None, -(hit.similarity or 0.0)))[: max(limit, 0)]
