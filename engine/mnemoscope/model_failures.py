@@ -41,7 +41,8 @@ def failure_of(error: BaseException) -> str:
 def is_unsupported(error: BaseException) -> bool:
     """Whether the request was turned down unread, so that asking in a simpler way may help."""
     names = " ".join(kind.__name__ for kind in type(error).__mro__)
-    if failure_of(error) != "provider_error" or "ContextOverflow" in names:
+    is_too_long = "ContextOverflow" in names or getattr(error, "code", None) == "context_length_exceeded"
+    if failure_of(error) != "provider_error" or is_too_long:
         return False
     return isinstance(error, NotImplementedError) or _status(error) in _UNSUPPORTED
 
