@@ -1,14 +1,29 @@
-"""Recall: to be written."""
+"""Recall: what a query brings back, why each memory stands where it stands, and what was left out."""
 
 import streamlit as st
+from mnemoscope.explaining import locate
+from mnemoscope.times import utc_now
 
-from app import scope, session, states
-from app.display import counted
+from app import recall_candidates, recall_chosen, recall_explanation, recall_query, recall_states, recall_view, session
+from app import scope as scopes
 
 st.title("Recall", anchor=False)
 working = session.current()
-total = scope.current().total(working.engine.counts())
-if total:
-    st.caption(f"{counted(total, 'memory', 'memories')} here.")
+engine = working.engine
+scope = scopes.current()
+
+records = engine.index(scope.namespace, subtree=scope.subtree).records
+asked = recall_query.draw(scope, records)
+
+if not records:
+    recall_states.draw_empty(engine, asked, engine.counts())
+elif not asked.text:
+    recall_states.draw_start(records)
 else:
-    states.empty("Nothing is remembered here yet", "Choose another namespace above.")
+    result = recall_candidates.fetch(engine, asked)
+    chosen = recall_chosen.current()
+    if chosen is not None and locate(result, *chosen) is None:
+        recall_explanation.draw_absent(
+            engine.explain(asked.text, *chosen, within=asked.namespace, subtree=asked.subtree)
+        )
+    recall_view.draw(result, asked, engine.config, recall_candidates.control_similarity(engine, asked), utc_now())

@@ -1,0 +1,60 @@
+"""What the Recall page shows in place of results: no query yet, nothing there, all filtered out, all cut off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from mnemoscope import Drop, MemoryEngine, MemoryRecord, RecallResult
+from mnemoscope.namespaces import Namespace, show_namespace
+
+from app import navigation, recall_query, states
+from app.display import counted, one_line
+from app.recall_query import QUERY_KEY, RecallQuery
+
+__all__ = ["draw_cut_off", "draw_empty", "draw_start", "is_filtered_out"]
+
+_CUTS = (Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY, Drop.BEYOND_LIMIT)
+
+
+def draw_start(records: Sequence[MemoryRecord]) -> None:
+    """There is no query yet: say what a query shows, and offer a few."""
+    states.empty(
+        "What would the agent remember?",
+        "Type a query above, as the agent would. You see what comes back, and what every part of each score did."
+        + (" Or start with a category:" if records else ""),
+        icon=":material/manage_search:",
+    )
+    recall_query.offer_examples(records)
+
+
+def draw_empty(engine: MemoryEngine, asked: RecallQuery, counts: Mapping[Namespace, int]) -> None:
+    """The scope holds no memories; name the namespaces beside it that would answer."""
+    states.empty("Nothing is remembered here", "Choose another namespace above.")
+    parent = asked.namespace[:-1]
+    if not asked.text or not any(counts):
+        return
+    found = engine.recall(asked.text, parent, subtree=True, limit=20, touch=False)
+    places = Counter(match.record.namespace for match in found)
+    if places:
+        st.markdown("**Namespaces beside this one do have memories for the query:**")
+    for namespace, number in places.most_common(5):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{one_line(show_namespace(namespace), 80)}  ·  {counted(number, 'hit')}", width="content")
+            navigation.link_to("recall", "Look there", ns=list(namespace), **{QUERY_KEY: asked.text})
+
+
+def draw_cut_off(result: RecallResult) -> None:
+    """Memories are there, and a minimum or the filters leave none of them."""
+    if is_filtered_out(result):
+        states.filtered_out(result.total, key="recall.clear", on_clear=recall_query.clear_filters)
+        return
+    best = result.dropped[0]
+    with st.container(border=True, key="recall-cut-off"):
+        st.markdown(f":material/vertical_align_top: **No memory reaches the minimum.** The best: {best.detail}.")
+
+
+def is_filtered_out(result: RecallResult) -> bool:
+    """Whether it is the filters, and no minimum, that leave nothing."""
+    return not any(result.dropped_counts.get(drop) for drop in _CUTS)

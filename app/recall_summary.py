@@ -1,0 +1,54 @@
+"""Above the results: how many, how sure, which part decides, how long it took, and what looks wrong."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope import RecallResult
+
+from app import recall_bars
+from app.display import counted
+
+__all__ = ["deciding", "draw", "draw_warnings"]
+
+_STEPS = {"embed": "embedding", "fetch": "fetching", "rank": "ranking"}
+_MARGIN = 0.02
+
+
+def draw(result: RecallResult, fetched: RecallResult) -> None:
+    """Draw the summary of a ranking; `fetched` is the recall that brought its candidates."""
+    shares = result.ranking.shares()
+    st.html(recall_bars.legend())
+    told = deciding(shares)
+    if told:
+        st.markdown(told)
+        st.html(recall_bars.shares_bar(shares))
+    sure = "exact" if result.exact else "not proven to be exact"
+    examined = f"{result.examined:,} of {counted(result.total, 'memory', 'memories')} examined"
+    times = [f"{_STEPS[name]} {1000 * seconds:.1f} ms" for name, seconds in fetched.timings.items() if name != "rank"]
+    times += [f"{_STEPS['rank']} {1000 * result.timings['rank']:.1f} ms"]
+    st.caption(" · ".join([f"{len(result)} returned", sure, examined, *times]))
+
+
+def deciding(shares: dict[str, float]) -> str:
+    """Which part decides the order, in a sentence; empty where nothing does."""
+    if not shares:
+        return ""
+    (name, share), *rest = sorted(shares.items(), key=lambda each: -each[1])
+    for_it = [f"{each} {value:.0%}" for each, value in rest if value >= 0.005]
+    against = [f"{each} {-value:.0%}" for each, value in rest if value <= -0.005]
+    told = f"**{name.capitalize()} decides {min(share, 1.0):.0%} of this ranking**"
+    told += f", {', '.join(for_it)}" if for_it else ""
+    return told + (f"; pulling the other way: {', '.join(against)}." if against else ".")
+
+
+def draw_warnings(result: RecallResult, control: float | None) -> None:
+    """Warn where the scores say nothing: all alike, or no higher than for a query without meaning."""
+    if len(result) > 1 and not result.ranking.shares():
+        st.warning("Every score here is the same, so the order means nothing.", icon=":material/drag_handle:")
+    known = [value for value in result.ranking.candidates.cosine.tolist() if value == value]
+    if control is not None and known and max(known) <= control + _MARGIN:
+        st.warning(
+            f"The nearest memory has a similarity of {max(known):.2f}, and a query without meaning reaches "
+            f"{control:.2f} here. Nothing may answer this query.",
+            icon=":material/help_center:",
+        )

@@ -1,0 +1,45 @@
+"""The part of the Recall page that runs again at every move of a slider, on candidates already fetched."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+from mnemoscope import MemoryConfig, RecallResult
+
+from app import recall_agent, recall_explanation, recall_rows, recall_settings, recall_states, recall_summary
+from app.recall_query import RecallQuery
+from app.recall_settings import RankingSettings
+
+__all__ = ["draw"]
+
+
+@st.fragment
+def draw(fetched: RecallResult, asked: RecallQuery, stored: MemoryConfig, control: float | None, now: datetime) -> None:
+    """Draw settings, results, near misses and what the agent gets; no store, embedding or model call."""
+    results, settings = st.columns([3.2, 1], gap="medium")
+    with settings:
+        chosen = recall_settings.draw(stored, weighs_words=fetched.ranking.candidates.lexical is not None)
+    result = chosen.rank(fetched)
+    with results:
+        recall_summary.draw(result, fetched)
+        recall_summary.draw_warnings(result, control)
+        _draw_rows(result, fetched, chosen, stored, now)
+        recall_agent.draw(result, asked, chosen)
+
+
+def _draw_rows(
+    result: RecallResult, fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig, now: datetime
+) -> None:
+    is_tuned = result.ranking.config != stored
+    rows = recall_rows.returned_rows(result, fetched.rerank(stored) if is_tuned else None)
+    scale = max([float(result.ranking.scores.max(initial=0.0)), 0.001])
+
+    def explain(ref: tuple[tuple[str, ...], str]) -> None:
+        recall_explanation.draw(result, ref, chosen, stored)
+
+    if rows:
+        recall_rows.draw_returned(rows, scale=scale, now=now, explain=explain)
+    else:
+        recall_states.draw_cut_off(result)
+    recall_rows.draw_dropped(result, scale=scale, now=now, explain=explain)
