@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -17,9 +18,6 @@ from .survey import Survey
 
 __all__ = ["contradictions", "said_at"]
 
-COMPARED = 20
-"""How many earlier values of one attribute the latest ones are compared with."""
-
 JUDGED = 40
 """How many pairs a model is asked about in one call, the most similar of them."""
 
@@ -27,26 +25,26 @@ _Pairs: TypeAlias = dict[tuple[int, int], float | None]
 
 
 def contradictions(survey: Survey) -> list[Finding]:
-    """Pairs of one sphere, the later memory first, with the reason why both cannot hold.
+    """Pairs of one sphere, the later memory first, with the reason why both cannot hold; each earlier one once.
 
     Candidates are memories with another value for the same attribute of the same subject, and similar ones.
     Rules decide; where a judge is given, it decides about the most similar pairs instead of the rules.
     """
     candidates = _candidates(survey)
     judged = _judged(survey, candidates) if survey.judge is not None else {}
-    findings = []
+    findings: dict[int, Finding] = {}
     for (later, earlier), similarity in candidates.items():
         if (later, earlier) in judged:
             reason = judged[later, earlier]
         else:
             comparison = compare_statements(survey.statement(later), survey.statement(earlier))
             reason = comparison.reason if comparison.relation == "correction" else None
-        if reason is not None:
+        if reason is not None and earlier not in findings:
             pair = [survey.records[later], survey.records[earlier]]
             proposal = proposed("forget", pair[1])
-            findings.append(found("contradictions", pair, reason, proposal, weight=similarity or 0.0))
+            findings[earlier] = found("contradictions", pair, reason, proposal, weight=similarity or 0.0)
     survey.watch.at(1.0)
-    return sorted(findings, key=lambda each: (-each.weight, each.refs))
+    return sorted(findings.values(), key=lambda each: (-each.weight, each.refs))
 
 
 def said_at(record: MemoryRecord) -> datetime:
@@ -55,27 +53,44 @@ def said_at(record: MemoryRecord) -> datetime:
 
 
 def _candidates(survey: Survey) -> _Pairs:
-    """Pairs (later, earlier) with their similarity, None where it is below what is looked at."""
-    pairs: _Pairs = {_in_time(survey, *pair): None for pair in _of_one_attribute(survey)}
-    for one, other, similarity in survey.pairs.above(survey.criteria.contradiction_similarity):
-        pairs[_in_time(survey, one, other)] = similarity
+    """Pairs (later, earlier), those with the latest value of an attribute first; None where no similarity is known."""
+    similar = list(survey.pairs.above(survey.criteria.contradiction_similarity))
+    known = {(one, other): similarity for one, other, similarity in similar}
+    attributes = _attributes(survey)
+    pairs: _Pairs = {}
+    for later, earlier in _of_one_attribute(survey, attributes):
+        pairs[later, earlier] = known.get((min(later, earlier), max(later, earlier)))
+    for one, other, similarity in similar:
+        # Two values of one attribute are compared in time alone; hundreds of them would give thousands of pairs.
+        if one not in attributes or attributes[one] != attributes.get(other):
+            pairs[_in_time(survey, one, other)] = similarity
     return pairs
 
 
-def _of_one_attribute(survey: Survey) -> Iterator[tuple[int, int]]:
-    groups: defaultdict[tuple[int, str, str], list[int]] = defaultdict(list)
+def _attributes(survey: Survey) -> dict[int, tuple[int, str, str]]:
+    """The sphere, attribute and subject of every memory that states one."""
+    stated: dict[int, tuple[int, str, str]] = {}
     for done, at in enumerate(np.flatnonzero(survey.is_open).tolist()):
         if done % 1000 == 0:
             survey.watch.at(0.8)
         attribute = survey.statement(at).attribute
         if attribute is not None:
             # A sentence kept in its own language names nobody: it is the person who is talking.
-            groups[int(survey.sphere[at]), attribute.name, attribute.subject or "user"].append(at)
+            stated[at] = int(survey.sphere[at]), attribute.name, attribute.subject or "user"
+    return stated
+
+
+def _of_one_attribute(survey: Survey, attributes: Mapping[int, tuple[int, str, str]]) -> Iterator[tuple[int, int]]:
+    """Every earlier value with the latest one and, after those, with the next one."""
+    groups: defaultdict[tuple[int, str, str], list[int]] = defaultdict(list)
+    for at, attribute in attributes.items():
+        groups[attribute].append(at)
     for members in groups.values():
         members.sort(key=lambda at: (said_at(survey.records[at]), survey.records[at].key))
-        for later in range(1, len(members)):
-            for earlier in range(max(0, later - COMPARED), later):
-                yield members[later], members[earlier]
+        for earlier in members[:-1]:
+            yield members[-1], earlier
+        for earlier, later in pairwise(members[:-1]):
+            yield later, earlier
 
 
 def _in_time(survey: Survey, one: int, other: int) -> tuple[int, int]:

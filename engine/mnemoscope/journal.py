@@ -24,7 +24,7 @@ from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem
 from .stores.values import same_json
 from .times import Clock
 
-__all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book"]
+__all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book", "group_name"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Journal:
         _check_once_each(edits)
         with self._turn:
             at = self._clock()
-            group = _group_name(at)
+            group = group_name(at)
             before = self._before(edits)
             _check(edits, before)
             changes = [
@@ -113,11 +113,19 @@ class Journal:
             NotFoundError: there is no such change, or it was erased.
             ConflictError: a memory has changed since; nothing is undone.
         """
+        return self.commit(self.undo_edits(change_or_group, reason=reason), actor=actor)
+
+    def undo_edits(self, change_or_group: str, *, reason: str = "") -> list[Edit]:
+        """The edits that take back a change, or all changes of a group.
+
+        Raises:
+            NotFoundError: there is no such change, or it was erased.
+        """
         changes = self.changes_of(change_or_group)
         erased = [change for change in changes if change.erased or change.action == "erase"]
         if erased:
             raise NotFoundError(f"The change {erased[0].id!r} was erased for good and cannot be undone.")
-        return self.commit([_inverse(change, reason) for change in reversed(changes)], actor=actor)
+        return [_inverse(change, reason) for change in reversed(changes)]
 
     def as_of(self, namespace: Namespace, moment: datetime) -> list[MemoryRecord]:
         """The memories of a namespace as they were at that time, by key."""
@@ -154,7 +162,8 @@ class Journal:
         }
 
 
-def _group_name(at: datetime) -> str:
+def group_name(at: datetime) -> str:
+    """A new name for a group of changes made at that time; names sort as the groups were made."""
     # Two groups of one simulated time are told apart, and kept in order, by the real one.
     return f"{at:%Y%m%dT%H%M%S%f}-{time.time_ns():016x}{secrets.token_hex(2)}"
 

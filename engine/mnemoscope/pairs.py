@@ -66,11 +66,17 @@ def _blocks(
         near = np.triu(products >= least - 1e-6, k=1)
         crowded = np.flatnonzero(near.sum(axis=1) > NEAREST)
         left_out = int(near[crowded].sum()) - NEAREST * len(crowded)
-        for row in crowded.tolist():
-            columns = np.flatnonzero(near[row])
-            near[row, columns[np.argsort(-products[row, columns], kind="stable")[NEAREST:]]] = False
+        if len(crowded):
+            _keep_nearest(near, products, crowded)
         one, other = np.nonzero(near)
         yield (one + start, other + start, products[one, other]), left_out
+
+
+def _keep_nearest(near: NDArray[np.bool_], products: NDArray[np.float32], crowded: NDArray[np.int64]) -> None:
+    values = np.where(near[crowded], products[crowded], np.float32(-2.0))
+    nearest = np.argpartition(values, -NEAREST, axis=1)[:, -NEAREST:]
+    near[crowded] = False
+    near[crowded[:, np.newaxis], nearest] = True
 
 
 def _paired(

@@ -1,0 +1,229 @@
+"""Erasure for legal deletion: an item, its tombstone, its history and its access notes, without a trace of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import orjson
+
+from .changes import Change, book
+from .errors import InputError, NotFoundError
+from .journal import Journal, group_name
+from .namespaces import Namespace, show_namespace
+from .records import text_of
+from .stores.base import Guard, Hit, Ref, StoreAdapter, StoredItem, Write
+
+__all__ = ["ErasureReceipt", "erase"]
+
+_SHORTEST_TEXT = 8
+_LONGEST_QUERY = 2_000
+
+
+@dataclass(frozen=True)
+class ErasureReceipt:
+    """What was erased and how that was verified; it holds no content, so it can be kept and shown.
+
+    `refs` are the places concerned: the memories named, where they were moved from, and what was merged into them.
+    `elsewhere` counts living memories and journal entries of other memories that hold the same words. `failures`
+    says what the verification still found. A file or database keeps deleted bytes until it reuses or compacts them.
+    """
+
+    id: str
+    namespace: Namespace
+    refs: tuple[Ref, ...]
+    actor: str
+    at: datetime
+    items: int
+    tombstones: int
+    changes: int
+    access_notes: int
+    elsewhere: int
+    verified: tuple[str, ...]
+    failures: tuple[str, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing was found any more."""
+        return not self.failures
+
+
+@dataclass(frozen=True)
+class _Traces:
+    """Everything a store holds of some memories."""
+
+    refs: tuple[Ref, ...]
+    items: tuple[StoredItem, ...]
+    tombstones: tuple[StoredItem, ...]
+    notes: tuple[StoredItem, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def texts(self) -> set[str]:
+        """Every wording that they ever had, as far as anything still knows it."""
+        values = [item.value for item in self.items]
+        values += [item.value.get("value") for item in self.tombstones]
+        values += [value for change in self.changes for value in (change.before, change.after, change.stone)]
+        texts = {text_of(value) for value in values if isinstance(value, dict)}
+        return {text for text in texts if text}
+
+
+def erase(
+    adapter: StoreAdapter, journal: Journal, places: Sequence[Ref], *, actor: str, at: datetime, reason: str = ""
+) -> ErasureReceipt:
+    """Remove everything the store holds of these memories, in one batch, and look whether it is gone.
+
+    The history keeps that there were changes, when and by whom, but neither their texts nor their reasons. They
+    cannot be undone, nor can a group that they are part of.
+
+    Raises:
+        InputError: none is named, or they are of several namespaces.
+        NotFoundError: of one of them nothing is known.
+        ConflictError: one was changed at the same moment; nothing was erased.
+    """
+    _check_places(places)
+    traces = _traces(adapter, journal, _lineage(adapter, journal, places))
+    _check_known(places, traces)
+    others = _others_with(traces, journal)
+    group = group_name(at)
+    writes = [Write(namespace, key, None) for ref in traces.refs for namespace, key in _shelves(ref)]
+    writes += [_rewritten(change, _blanked(change)) for change in traces.changes]
+    writes += [_rewritten(change, replace(change, reason="")) for change in others if _quotes(change.reason, traces)]
+    writes += [
+        Write(book("journal", namespace), f"{group}-{number:06d}", entry.to_value())
+        for number, (namespace, key) in enumerate(traces.refs)
+        for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
+    ]
+    guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
+    adapter.write(writes, guards)
+    verified, failures = _verified(adapter, journal, traces)
+    holders = sum(_quotes(_json(each.before) + _json(each.after), traces) for each in others)
+    return ErasureReceipt(
+        id=group,
+        namespace=places[0][0],
+        refs=traces.refs,
+        actor=actor,
+        at=at,
+        items=len(traces.items),
+        tombstones=len(traces.tombstones),
+        changes=len(traces.changes),
+        access_notes=len(traces.notes),
+        elsewhere=holders + _living_with(adapter, traces),
+        verified=verified,
+        failures=failures,
+    )
+
+
+def _check_places(places: Sequence[Ref]) -> None:
+    if not places:
+        raise InputError("Name at least one memory to erase.")
+    if len({namespace for namespace, _ in places}) > 1:
+        raise InputError("The memories to erase are of several namespaces; erase them one namespace at a time.")
+
+
+def _check_known(places: Sequence[Ref], traces: _Traces) -> None:
+    known = {item.ref for item in traces.items} | {(change.namespace, change.key) for change in traces.changes}
+    known |= {(tuple(item.value["namespace"]), item.key) for item in traces.tombstones}
+    for namespace, key in places:
+        if (namespace, key) not in known:
+            raise NotFoundError(f"Nothing is known of a memory {key!r} in {show_namespace(namespace)}.")
+
+
+def _lineage(adapter: StoreAdapter, journal: Journal, places: Sequence[Ref]) -> list[Ref]:
+    """The places themselves, where these memories were moved from or to, and what was merged into them.
+
+    A place where something lives now is left alone, unless it was named.
+    """
+    refs = list(dict.fromkeys(places))
+    for ref in refs:
+        for change in journal.history(ref[0], ref[1]):
+            if change.action not in ("merge", "move"):
+                continue
+            for other in journal.changes_of(change.group):
+                beside = (other.namespace, other.key)
+                belongs = change.action == "move" and other.key == ref[1]
+                belongs = belongs or (change.action == "merge" and change.after is not None and other.after is None)
+                if belongs and beside not in refs and adapter.get([beside])[0] is None:
+                    refs.append(beside)
+    return refs
+
+
+def _traces(adapter: StoreAdapter, journal: Journal, refs: Sequence[Ref]) -> _Traces:
+    shelves = [[shelf for ref in refs for shelf in [_shelves(ref)[at]]] for at in range(3)]
+    items, tombstones, notes = (tuple(item for item in adapter.get(part) if item is not None) for part in shelves)
+    changes = tuple(change for namespace, key in refs for change in journal.history(namespace, key))
+    return _Traces(tuple(refs), items, tombstones, notes, changes)
+
+
+def _shelves(ref: Ref) -> list[Ref]:
+    namespace, key = ref
+    return [ref, (book("tombstones", namespace), key), (book("access", namespace), key)]
+
+
+def _blanked(change: Change) -> Change:
+    return replace(change, before=None, after=None, reason="", vectors={}, stone=None, stone_vectors={}, erased=True)
+
+
+def _rewritten(before: Change, after: Change) -> Write:
+    return Write(book("journal", before.namespace), before.id, after.to_value())
+
+
+def _entry(namespace: Namespace, key: str, group: str, number: int, *, actor: str, reason: str, at: datetime) -> Change:
+    return Change(f"{group}-{number:06d}", group, namespace, key, "erase", None, None, actor, reason, at, erased=True)
+
+
+def _others_with(traces: _Traces, journal: Journal) -> list[Change]:
+    """Journal entries of other memories that hold the same words."""
+    mine = {change.id for change in traces.changes}
+    namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
+    entries = (change for namespace in namespaces for change in journal.history(namespace) if change.id not in mine)
+    return [change for change in entries if _quotes(_json(change.to_value()), traces)]
+
+
+def _living_with(adapter: StoreAdapter, traces: _Traces) -> int:
+    namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
+    items = (item for namespace in namespaces for item in adapter.load(namespace).items)
+    return sum(_quotes(_json(item.value), traces) for item in items)
+
+
+def _quotes(text: str, traces: _Traces) -> bool:
+    wordings = (wording for wording in traces.texts if len(wording) >= _SHORTEST_TEXT)
+    return any(wording in text or _json(wording)[1:-1] in text for wording in wordings)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, default=repr).decode(errors="replace")
+
+
+def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What was looked for and not found, and what was found all the same."""
+    present = adapter.get([shelf for ref in traces.refs for shelf in _shelves(ref)])
+    entries = [change for namespace, key in traces.refs for change in journal.history(namespace, key)]
+    checks = {
+        "item, tombstone and access notes are not there": any(present),
+        "no journal entry holds a text, reason or vector": any(map(_holds_text, entries)),
+        "no search for any of its wordings returns it": _is_found(adapter, traces),
+    }
+    good = tuple(name for name, is_found in checks.items() if not is_found)
+    return good, tuple(name for name, is_found in checks.items() if is_found)
+
+
+def _holds_text(change: Change) -> bool:
+    kept = (change.before, change.after, change.stone, change.vectors, change.stone_vectors)
+    return any(kept) or bool(change.reason and change.action != "erase")
+
+
+def _is_found(adapter: StoreAdapter, traces: _Traces) -> bool:
+    refs = {shelf for ref in traces.refs for shelf in _shelves(ref)}
+    return any(hit.item.ref in refs for hit in _hits(adapter, traces))
+
+
+def _hits(adapter: StoreAdapter, traces: _Traces) -> Iterable[Hit]:
+    queries = [text[:_LONGEST_QUERY] for text in sorted(traces.texts)]
+    places = dict.fromkeys(
+        shelf for namespace, _ in traces.refs for shelf in (namespace, book("tombstones", namespace))
+    )
+    for namespace in places:
+        for hits in adapter.search_each(namespace, queries, 20) if queries else ():
+            yield from hits

@@ -1,0 +1,71 @@
+"""`Rejections`: which proposals of worklists a curator turned down, kept beside the memories, for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from .changes import book
+from .findings import Finding
+from .namespaces import Namespace
+from .stores.base import StoreAdapter, Write
+from .text import storable
+from .times import from_iso, to_iso
+
+__all__ = ["Rejection", "Rejections"]
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """One proposal that was turned down: of which worklist, by whom, when and why."""
+
+    id: str
+    worklist: str
+    actor: str
+    at: datetime
+    reason: str = ""
+
+
+class Rejections:
+    """Reads and writes the rejections of a store."""
+
+    def __init__(self, adapter: StoreAdapter) -> None:
+        self._adapter = adapter
+
+    def of(self, namespace: Namespace, *, subtree: bool = False) -> dict[str, Rejection]:
+        """What was rejected in a namespace, by the finding's id, in one call."""
+        items = self._adapter.load(book("worklists", namespace), subtree=subtree).items
+        return {
+            item.key: Rejection(
+                item.key,
+                item.value["worklist"],
+                item.value["actor"],
+                from_iso(item.value["at"]),
+                item.value["reason"],
+            )
+            for item in items
+        }
+
+    def add(self, findings: Sequence[Finding], *, actor: str, at: datetime, reason: str = "") -> None:
+        """Turn these proposals down, in one batch; they stay so until one of their memories changes."""
+        self._adapter.write(
+            [
+                Write(
+                    book("worklists", finding.namespace),
+                    finding.id,
+                    {
+                        "kind": "rejection",
+                        "worklist": finding.worklist,
+                        "actor": storable(actor)[0],
+                        "at": to_iso(at),
+                        "reason": storable(reason)[0],
+                    },
+                )
+                for finding in findings
+            ]
+        )
+
+    def remove(self, findings: Sequence[Finding]) -> None:
+        """Take rejections back, in one batch."""
+        self._adapter.write([Write(book("worklists", finding.namespace), finding.id, None) for finding in findings])
