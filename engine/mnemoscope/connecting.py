@@ -92,6 +92,7 @@ def engine_over(
         adapt(opened.store),
         prefixes=connection.namespaces,
         closed=opened.closed,
+        notices=opened.notices,
         limits=opened.limits,
         watcher=watcher,
         on_close=opened.close,
@@ -216,7 +217,7 @@ def _open_memory(connection: Connection, closed: str, environment: Mapping[str, 
     embeddings = embedder_of(connection)
     dimensions = connection.dimensions or len(embeddings.embed_query("content"))
     index = {"dims": dimensions, "embed": embeddings, "fields": list(connection.fields)}
-    notice = "This store lives in the dashboard's memory alone, and is gone when it ends."
+    notice = "This store lives in the memory of this process alone, and is gone when it ends."
     return OpenedStore(InMemoryStore(index=index), closed, (notice,))  # type: ignore[arg-type]
 
 

@@ -29,6 +29,7 @@ class View:
         adapter: the whole store.
         prefixes: the namespaces that are there, each with all below it; all where there is none.
         closed: why nothing may be written; empty where everything may.
+        notices: what people should know of how the store was opened.
         limits: sentences that are added to the adapter's own limits.
         watcher: is told of every call.
         on_close: releases the store itself.
@@ -40,6 +41,7 @@ class View:
         *,
         prefixes: Sequence[Namespace] = (),
         closed: str = "",
+        notices: Sequence[str] = (),
         limits: Sequence[str] = (),
         watcher: Watcher | None = None,
         on_close: Callable[[], None] | None = None,
@@ -49,6 +51,7 @@ class View:
         self.abilities: Abilities = replace(adapter.abilities, limits=(*adapter.abilities.limits, *limits))
         self.prefixes = _outermost(prefixes)
         self.closed = closed
+        self.notices = tuple(notices)
         self._adapter = adapter
         self._watcher = watcher
         self._on_close = on_close
