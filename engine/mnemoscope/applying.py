@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .cleaning import cleaned_object
 from .journal import Edit
 from .plans import Plan, PlannedChange
+from .records import rewritten
 from .stores.base import CONTENT_FIELD, EMBED_AGAIN, KEEP, Keep, Vectors
 
 __all__ = ["edits_of", "texts_to_embed", "vectors_for"]
@@ -39,11 +42,19 @@ def _edit(plan: Plan, change: PlannedChange, vectors: Mapping[str, NDArray[np.fl
         key=change.key,
         action=change.action,
         expected=None if change.before is None else plan.stored[change.key].value,
-        after=None if change.after is None else change.after.to_value(),
+        after=_value(plan, change),
         vectors=written,
         reason=change.reason,
         buries=change.action == "forget",
     )
+
+
+def _value(plan: Plan, change: PlannedChange) -> dict[str, Any] | None:
+    if change.after is None:
+        return None
+    if change.before is None:
+        return change.after.to_value()
+    return rewritten(cleaned_object(plan.stored[change.key].value), change.before, change.after)
 
 
 def _text_changes(change: PlannedChange) -> bool:

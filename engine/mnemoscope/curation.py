@@ -9,13 +9,16 @@ from typing import Any
 
 from .access import Access
 from .applying import vectors_for
+from .checking import check_flag, check_moment, check_number, check_object, check_text, check_texts
+from .cleaning import cleaned_object
 from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .filters import Filter, compile_filter
 from .journal import Edit, Tombstone
 from .namespaces import Namespace
-from .records import MemoryRecord
+from .records import MemoryRecord, rewritten
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
-from .text import storable
+from .text import shown, storable
+from .times import aware
 
 __all__ = [
     "Forgotten",
@@ -62,12 +65,21 @@ class Patch:
     expires_at: datetime | None = None
 
     def __post_init__(self) -> None:
+        if self.content is not None and not isinstance(self.content, str):
+            raise InputError(f"content must be a text, got {shown(self.content)}.")
         if self.content is not None and not self.content.strip():
             raise InputError("A memory needs some text; to take it away, forget it.")
-        if self.importance is not None and not 0.0 <= self.importance <= 1.0:
-            raise InputError(f"importance must be a number from 0 to 1, got {self.importance!r}.")
-        if isinstance(self.categories, str):
-            raise InputError(f"categories must be a list of texts, got the text {self.categories!r}.")
+        check_texts("categories", self.categories)
+        check_number("importance", self.importance)
+        check_flag("private", self.private)
+        check_object("metadata", self.metadata)
+        check_flag("pinned", self.pinned)
+        check_moment("expires_at", self.expires_at)
+
+    @property
+    def text(self) -> str | None:
+        """The content as it is stored."""
+        return None if self.content is None else storable(self.content.strip())[0]
 
 
 @dataclass(frozen=True)
@@ -87,9 +99,13 @@ class Selection:
     filter: Filter | None = field(default=None)
 
     def __post_init__(self) -> None:
-        for name in ("keys", "categories"):
-            if isinstance(getattr(self, name), str):
-                raise InputError(f"{name} must be a list of texts, got the text {getattr(self, name)!r}.")
+        if isinstance(self.keys, str) or (self.keys is not None and not all(isinstance(key, str) for key in self.keys)):
+            raise InputError(f"keys must be a list of texts, got {shown(self.keys)}.")
+        check_texts("categories", self.categories)
+        check_moment("older_than", self.older_than, or_age=True)
+        check_moment("not_recalled_since", self.not_recalled_since, or_age=True)
+        check_number("importance_below", self.importance_below)
+        check_text("source", self.source)
         if all(getattr(self, name) is None for name in self.__dataclass_fields__):
             raise InputError(
                 "forget needs at least one criterion: key, keys, categories, older_than, not_recalled_since, "
@@ -100,8 +116,17 @@ class Selection:
 def select(
     records: Sequence[MemoryRecord], selection: Selection, access: Mapping[str, Access], now: datetime
 ) -> list[MemoryRecord]:
-    """The memories that meet every criterion, pinned ones only where named by key."""
-    return [record for record in records if _selected(record, selection, access.get(record.key), now)]
+    """The memories that meet every criterion, pinned ones only where named by key.
+
+    Raises:
+        FilterError: the filter is not of the documented form.
+    """
+    test = compile_filter(selection.filter)
+    return [
+        record
+        for record in records
+        if _selected(record, selection, access.get(record.key), now) and (test is None or test(record))
+    ]
 
 
 def _selected(record: MemoryRecord, selection: Selection, access: Access | None, now: datetime) -> bool:
@@ -121,10 +146,7 @@ def _selected(record: MemoryRecord, selection: Selection, access: Access | None,
         record.importance is not None and record.importance < selection.importance_below
     ):
         return False
-    if selection.source is not None and record.source != selection.source:
-        return False
-    test = compile_filter(selection.filter)
-    return test is None or test(record)
+    return selection.source is None or record.source == selection.source
 
 
 def update_edit(
@@ -143,17 +165,22 @@ def update_edit(
     Raises:
         NotFoundError: there is no such memory.
         ConflictError: it is not at the expected revision.
+        InputError: it would become private without a source, so that nobody could recall it.
     """
     if item is None:
         raise NotFoundError(f"There is no memory {key!r} in {'/'.join(namespace)}; it may have been forgotten.")
-    record = MemoryRecord.from_item(item)
+    # What a stranger wrote may hold what no store of ours takes; what the patch holds must be right.
+    stored = cleaned_object(item.value)
+    record = MemoryRecord.from_item(replace(item, value=stored))
     if expected_revision is not None and record.revision != expected_revision:
         raise ConflictError([Conflict(namespace, key, f"revision {expected_revision}", record.content)])
+    if patch.private and record.source is None:
+        raise InputError(f"The memory {key!r} has no source; private, nobody could ever recall it.")
     after = patched(record, patch, now)
     written: Vectors | Keep = KEEP
     if after.content != record.content:
         written = vectors_for(after.content, vectors)
-    return Edit(namespace, key, "update", item.value, after.to_value(), written, reason)
+    return Edit(namespace, key, "update", item.value, rewritten(stored, record, after), written, reason)
 
 
 def relabel_edit(
@@ -174,8 +201,6 @@ def relabel_edit(
     """
     record = None if item is None else MemoryRecord.from_item(item)
     if record is not None:
-        if patch.private and record.source is None:
-            raise InputError(f"The memory {place[1]!r} has no source; private, nobody could ever recall it.")
         kept = [name for name in [*record.categories, *add_categories] if name not in drop_categories]
         patch = replace(patch, categories=list(dict.fromkeys(kept)))
         if replace(patched(record, patch, now), revision=record.revision) == record:
@@ -188,7 +213,7 @@ def patched(record: MemoryRecord, patch: Patch, now: datetime) -> MemoryRecord:
     given = {name: getattr(patch, name) for name in patch.__dataclass_fields__}
     changes = {name: value for name, value in given.items() if value is not None}
     if "content" in changes:
-        changes["content"] = storable(changes["content"].strip())[0]
+        changes["content"] = patch.text
     for name, kind in (("categories", list), ("metadata", dict)):
         if name in changes:
             changes[name] = kind(changes[name])
@@ -220,4 +245,4 @@ def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:
 def _moment(bound: datetime | timedelta, now: datetime) -> datetime:
     if isinstance(bound, timedelta):
         return now - bound
-    return bound if bound.tzinfo else bound.replace(tzinfo=now.tzinfo)
+    return aware(bound)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
-import time
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
@@ -12,11 +11,10 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
-from numpy.typing import NDArray
 
 from . import agents
 from .access import Access, AccessLog
-from .applying import edits_of, texts_to_embed
+from .checking import check_moment, check_texts, check_whole
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
 from .curation import (
@@ -30,7 +28,7 @@ from .curation import (
     select,
     update_edit,
 )
-from .errors import ConfigurationError, ConflictError, InputError, NotFoundError
+from .errors import ConfigurationError, InputError, NotFoundError
 from .explaining import Explanation, locate
 from .explaining import explain as explain_in
 from .extraction import LLMExtractor
@@ -38,26 +36,23 @@ from .facts import Consolidator, ExtractedFact, Extractor
 from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
 from .journal import Change, Journal, Tombstone, book
-from .messages import Transcript, read_messages
+from .messages import read_messages
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix, show_namespace
-from .planner import Planner, unit_vectors
-from .plans import Plan, Terms
-from .ranking import rank
-from .recall import RecallResult, gather, widen
+from .planner import Planner
+from .plans import Plan
+from .recall import RecallResult
+from .recalling import LONGEST_QUERY, Request, recalled, request
 from .records import MemoryRecord
-from .steps import Step, Steps, arun, run
+from .remembering import TERMS, Applied, applied, plan_of, remembered, terms_of
+from .steps import Steps, arun, on_thread, run
 from .stores import adapt
 from .stores.base import EMBED_AGAIN, Ref, StoreAdapter, StoredItem
-from .times import Clock, utc_now
+from .text import shown
+from .times import Clock, aware, utc_now
 from .turns import turns_of
 from .visibility import Drop, Visibility
 
-__all__ = ["Applied", "Listing", "MemoryEngine"]
-
-LONGEST_QUERY = 100_000
-"""Characters of a query; a longer one is refused."""
-
-_ATTEMPTS = 3
+__all__ = ["LONGEST_QUERY", "Applied", "Listing", "MemoryEngine"]
 
 # Inside the class the name `list` is one of its methods.
 Changes: TypeAlias = list[Change]
@@ -68,20 +63,6 @@ Tools: TypeAlias = list[BaseTool]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-
-class Applied(list[MemoryRecord]):
-    """The memories that a plan inserted or updated. `group` names the change for `undo`, None if there was none."""
-
-    def __init__(self, records: Sequence[MemoryRecord], changes: Sequence[Change], plan: Plan) -> None:
-        super().__init__(records)
-        self.changes = list(changes)
-        self.plan = plan
-
-    @property
-    def group(self) -> str | None:
-        """The group of all changes made."""
-        return self.changes[0].group if self.changes else None
 
 
 class Listing(list[MemoryRecord]):
@@ -99,7 +80,7 @@ def _twin(
     """The asynchronous form of a method whose only outside work is the store's: it runs on a worker thread."""
 
     async def twin(self: MemoryEngine, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        return await asyncio.to_thread(method, self, *args, **kwargs)
+        return await on_thread(functools.partial(method, self, *args, **kwargs))
 
     twin.__name__ = f"a{method.__name__}"
     twin.__doc__ = f"The asynchronous form of `{method.__name__}`."
@@ -139,6 +120,7 @@ class MemoryEngine:
                 "MemoryEngine needs a model, such as 'anthropic:…' or an instance, or both extractor= and "
                 "consolidator=. Without any model, use RuleExtractor() and RuleConsolidator()."
             )
+        _check_parts(store, extractor, consolidator)
         self.adapter = adapt(store) if isinstance(store, BaseStore) else store
         self.store = self.adapter.store
         if not _has_index(self.store):
@@ -150,9 +132,9 @@ class MemoryEngine:
         self.actor = actor
         self.extractor = extractor if extractor is not None else LLMExtractor(model)
         self.consolidator = consolidator if consolidator is not None else LLMConsolidator(model)
-        self._clock = clock
+        self._clock: Clock = lambda: aware(clock())
         self._indexes = IndexCache(self.adapter)
-        self._journal = Journal(self.adapter, clock)
+        self._journal = Journal(self.adapter, self._clock)
         self._access = AccessLog(self.adapter)
         self._turns = turns_of(self.store)
 
@@ -166,17 +148,23 @@ class MemoryEngine:
         """The asynchronous form of `extract`."""
         return (await arun(self._planner().extract(read_messages(content).messages))).facts
 
-    def plan(self, content: object, namespace: NamespaceLike, **terms: Any) -> Plan:
+    def plan(self, content: object, namespace: NamespaceLike, *, extract: bool = True, **terms: Any) -> Plan:
         """Everything that `remember` would do with the same arguments; nothing is written."""
-        return run(self._plan_steps(content, namespace, **terms))
+        return run(self._planned("plan", content, namespace, extract, terms))
 
-    async def aplan(self, content: object, namespace: NamespaceLike, **terms: Any) -> Plan:
+    async def aplan(self, content: object, namespace: NamespaceLike, *, extract: bool = True, **terms: Any) -> Plan:
         """The asynchronous form of `plan`."""
-        return await arun(self._plan_steps(content, namespace, **terms))
+        return await arun(self._planned("aplan", content, namespace, extract, terms))
 
     def plan_facts(self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **terms: Any) -> Plan:
         """Everything that `remember_facts` would do with the same arguments; nothing is written."""
-        return run(self._planner().from_facts(facts, read_namespace(namespace), _terms(**terms)))
+        _check_options("plan_facts", terms, TERMS)
+        return run(self._planner().from_facts(facts, read_namespace(namespace), terms_of(**terms)))
+
+    async def aplan_facts(self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **terms: Any) -> Plan:
+        """The asynchronous form of `plan_facts`."""
+        _check_options("aplan_facts", terms, TERMS)
+        return await arun(self._planner().from_facts(facts, read_namespace(namespace), terms_of(**terms)))
 
     def apply(self, plan: Plan, *, actor: str | None = None) -> Applied:
         """Carry out a plan: all of it in one batch, journalled as one group, or nothing.
@@ -185,11 +173,11 @@ class MemoryEngine:
             ConflictError: a memory that the plan touches has changed since it was made.
             ModelError: the plan is of a failed extraction.
         """
-        return run(self._apply_steps(plan, actor))
+        return run(applied(self._planner(), self._journal, plan, actor or self.actor))
 
     async def aapply(self, plan: Plan, *, actor: str | None = None) -> Applied:
         """The asynchronous form of `apply`."""
-        return await arun(self._apply_steps(plan, actor))
+        return await arun(applied(self._planner(), self._journal, plan, actor or self.actor))
 
     def remember(
         self,
@@ -224,34 +212,48 @@ class MemoryEngine:
             ModelError: extraction failed; nothing is written.
         """
         where = read_namespace(namespace)
-        terms = _terms(categories, importance, source, private, metadata)
-        transcript = read_messages(content)
+        terms = terms_of(categories, importance, source, private, metadata)
+        plan = plan_of(self._planner(), read_messages(content), where, terms, extract=extract)
         with self._turns.of(where):
-            return run(self._remember_steps(lambda: self._plan_of(transcript, where, terms, extract), actor))
+            return run(self._remembered(plan, actor))
 
-    async def aremember(self, content: object, namespace: NamespaceLike, **options: Any) -> Applied:
-        """The asynchronous form of `remember`, with the same options."""
-        where, actor = read_namespace(namespace), options.pop("actor", None)
-        extract = options.pop("extract", True)
-        terms, transcript = _terms(**options), read_messages(content)
+    async def aremember(
+        self,
+        content: object,
+        namespace: NamespaceLike,
+        *,
+        extract: bool = True,
+        actor: str | None = None,
+        **terms: Any,
+    ) -> Applied:
+        """The asynchronous form of `remember`, with the same options.
+
+        A call that is cancelled writes nothing afterwards; where the write had begun, it is through by then.
+        """
+        where = read_namespace(namespace)
+        plan = self._planned("aremember", content, where, extract, terms)
         async with self._turns.aof(where):
-            return await arun(self._remember_steps(lambda: self._plan_of(transcript, where, terms, extract), actor))
+            return await arun(self._remembered(plan, actor))
 
-    def remember_facts(self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **options: Any) -> Applied:
+    def remember_facts(
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
         """Like `remember`, for facts that are already extracted; the same options but `extract`."""
-        where, actor = read_namespace(namespace), options.pop("actor", None)
-        terms = _terms(**options)
+        _check_options("remember_facts", terms, TERMS)
+        where = read_namespace(namespace)
+        plan = self._planner().from_facts(facts, where, terms_of(**terms))
         with self._turns.of(where):
-            return run(self._remember_steps(lambda: self._planner().from_facts(facts, where, terms), actor))
+            return run(self._remembered(plan, actor))
 
     async def aremember_facts(
-        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **options: Any
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
     ) -> Applied:
         """The asynchronous form of `remember_facts`."""
-        where, actor = read_namespace(namespace), options.pop("actor", None)
-        terms = _terms(**options)
+        _check_options("aremember_facts", terms, TERMS)
+        where = read_namespace(namespace)
+        plan = self._planner().from_facts(facts, where, terms_of(**terms))
         async with self._turns.aof(where):
-            return await arun(self._remember_steps(lambda: self._planner().from_facts(facts, where, terms), actor))
+            return await arun(self._remembered(plan, actor))
 
     # Reading
 
@@ -295,21 +297,35 @@ class MemoryEngine:
             InputError: the query is empty or longer than `LONGEST_QUERY`, or the limit is negative.
             StoreError: the store failed; that is never shown as an empty result.
         """
-        visibility = Visibility(source, include_private, categories, compile_filter(filter), since, until)
-        chosen = config or self.config
-        steps = self._recall_steps(
-            query, namespace, visibility, chosen, limit, min_score, min_similarity, subtree=subtree, touch=touch
+        asked = request(
+            query,
+            namespace,
+            config or self.config,
+            categories=categories,
+            limit=limit,
+            min_score=min_score,
+            source=source,
+            include_private=include_private,
+            filter=filter,
+            subtree=subtree,
+            since=since,
+            until=until,
+            min_similarity=min_similarity,
         )
-        return run(steps)
+        return run(self._recalled(asked, touch))
 
-    async def arecall(self, query: str, namespace: NamespaceLike, **options: Any) -> RecallResult:
+    async def arecall(
+        self,
+        query: str,
+        namespace: NamespaceLike,
+        *,
+        touch: bool | None = None,
+        config: MemoryConfig | None = None,
+        **options: Any,
+    ) -> RecallResult:
         """The asynchronous form of `recall`, with the same options."""
-        names = ("source", "include_private", "categories", "since", "until")
-        seen = {name: options.pop(name) for name in names if name in options}
-        visibility = Visibility(**seen, predicate=compile_filter(options.pop("filter", None)))
-        chosen = options.pop("config", None) or self.config
-        limits = (options.pop("limit", 10), options.pop("min_score", 0.0), options.pop("min_similarity", None))
-        return await arun(self._recall_steps(query, namespace, visibility, chosen, *limits, **options))
+        _check_options("arecall", options, tuple(inspect.signature(self.recall).parameters)[2:])
+        return await arun(self._recalled(request(query, namespace, config or self.config, **options), touch))
 
     def explain(
         self, query: str, namespace: NamespaceLike, key: str, *, within: NamespaceLike | None = None, **options: Any
@@ -339,7 +355,7 @@ class MemoryEngine:
 
     async def aexplain(self, query: str, namespace: NamespaceLike, key: str, **options: Any) -> Explanation:
         """The asynchronous form of `explain`, with the same options."""
-        return await asyncio.to_thread(self.explain, query, namespace, key, **options)
+        return await on_thread(functools.partial(self.explain, query, namespace, key, **options))
 
     def get(self, namespace: NamespaceLike, key: str) -> MemoryRecord | None:
         """The memory at this key, or None."""
@@ -358,8 +374,7 @@ class MemoryEngine:
         subtree: bool = False,
     ) -> Listing:
         """Memories of a namespace, the latest changed first; `total` says how many there are in all."""
-        if limit is not None and limit < 0:
-            raise InputError(f"limit must be a whole number from 0, or None for all, got {limit!r}.")
+        check_whole("limit", limit)
         index = self.index(namespace, subtree=subtree)
         visibility = Visibility(source, include_private, categories, compile_filter(filter))
         withheld = visibility.withheld(index, self._clock())
@@ -409,7 +424,7 @@ class MemoryEngine:
         """
         where = read_namespace(namespace)
         patch = Patch(content, categories, importance, private, metadata, pinned, expires_at)
-        vectors = run(self._planner().embed([patch.content.strip()])) if patch.content else {}
+        vectors = run(self._planner().embed([patch.text])) if patch.text else {}
         item = self.adapter.get([(where, key)])[0]
         edit = update_edit(
             item, where, key, patch, vectors, self._clock(), expected_revision=expected_revision, reason=reason
@@ -440,6 +455,7 @@ class MemoryEngine:
         Raises:
             InputError: no criterion is given; see `clear`.
         """
+        check_texts("keys", keys)
         chosen = [*(keys or []), key] if key is not None else keys
         selection = Selection(chosen, categories, older_than, not_recalled_since, importance_below, source, filter)
         where = read_namespace(namespace)
@@ -529,6 +545,7 @@ class MemoryEngine:
 
         `before` is the id of a change to go on from, `group` keeps one group's changes.
         """
+        check_whole("limit", limit)
         where = read_prefix(namespace)
         whole = subtree or not where
         return self._journal.history(where, key, subtree=whole, group=group, before=before, limit=limit)
@@ -544,7 +561,8 @@ class MemoryEngine:
 
     def as_of(self, namespace: NamespaceLike, moment: datetime) -> Records:
         """The memories of a namespace as they were at that time, as far as the journal goes back."""
-        return self._journal.as_of(read_namespace(namespace), moment)
+        check_moment("moment", moment)
+        return self._journal.as_of(read_namespace(namespace), aware(moment))
 
     # In agents
 
@@ -577,81 +595,33 @@ class MemoryEngine:
     arestore = _twin(restore)
     ahistory = _twin(history)
     aundo = _twin(undo)
+    aforget_at = _twin(forget_at)
+    aupdate_at = _twin(update_at)
+    atrash = _twin(trash)
+    aas_of = _twin(as_of)
+    acounts = _twin(counts)
+    aaccess = _twin(access)
 
     # Procedures
 
     def _planner(self) -> Planner:
         return Planner(self.adapter, self._indexes, self.extractor, self.consolidator, self.config, self._clock)
 
-    def _plan_steps(
-        self, content: object, namespace: NamespaceLike, *, extract: bool = True, **terms: Any
+    def _planned(
+        self, method: str, content: object, namespace: NamespaceLike, extract: bool, terms: Mapping[str, Any]
     ) -> Steps[Plan]:
-        return self._plan_of(read_messages(content), read_namespace(namespace), _terms(**terms), extract)
+        _check_options(method, terms, TERMS)
+        where, transcript = read_namespace(namespace), read_messages(content)
+        return plan_of(self._planner(), transcript, where, terms_of(**terms), extract=extract)
 
-    def _plan_of(self, transcript: Transcript, namespace: Namespace, terms: Terms, extract: bool) -> Steps[Plan]:
-        if not any(message.text.strip() for message in transcript.messages):
-            raise InputError("There is nothing to remember: the content is empty or holds no text.")
-        if extract:
-            return self._planner().from_transcript(transcript, namespace, terms)
-        text = "\n\n".join(message.text for message in transcript.messages)
-        ids = [message.id for message in transcript.messages]
-        return self._planner().from_facts([ExtractedFact(content=text, message_ids=ids)], namespace, terms)
+    def _remembered(self, plan: Steps[Plan], actor: str | None) -> Steps[Applied]:
+        return remembered(self._planner(), self._journal, plan, actor or self.actor)
 
-    def _apply_steps(self, plan: Plan, actor: str | None) -> Steps[Applied]:
-        if plan.failure is not None:
-            raise plan.failure
-        reworded = yield from self._planner().embed(texts_to_embed(plan))
-        edits = edits_of(plan, {**plan.vectors, **reworded})
-        changes = yield Step(functools.partial(self._journal.commit, edits, actor=actor or self.actor, run=plan.id))
-        written = [change.after for change in plan.changes if change.after is not None]
-        return Applied(written, changes, plan)
-
-    def _remember_steps(self, plan: Callable[[], Steps[Plan]], actor: str | None) -> Steps[Applied]:
-        for attempt in range(_ATTEMPTS):
-            made = yield from plan()
-            try:
-                return (yield from self._apply_steps(made, actor))
-            except ConflictError:
-                # Another process wrote in between; the next plan sees what it wrote.
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("unreachable")
-
-    def _recall_steps(
-        self,
-        query: str,
-        namespace: NamespaceLike,
-        visibility: Visibility,
-        config: MemoryConfig,
-        limit: int,
-        min_score: float,
-        min_similarity: float | None,
-        *,
-        subtree: bool = False,
-        touch: bool | None = None,
-    ) -> Steps[RecallResult]:
-        _check_query(query)
-        where = read_prefix(namespace) if subtree else read_namespace(namespace)
-        now, marks = self._clock(), [time.perf_counter()]
-        embeddings = self.adapter.embeddings
-        if self.adapter.abilities.reads_vectors and embeddings is not None:
-            vector = yield Step(embeddings.embed_query, (query,), embeddings.aembed_query)
-            marks.append(time.perf_counter())
-            index = yield Step(functools.partial(self._indexes.get, where, subtree=subtree))
-            marks.append(time.perf_counter())
-            unit = _query_vector(vector, index, self.adapter.dimensions)
-            candidates = gather(index, unit, query, visibility, config, now)
-        else:
-            marks.append(time.perf_counter())
-            search = functools.partial(widen, self.adapter, where, query, visibility, config, now)
-            candidates = yield Step(functools.partial(search, limit=limit, subtree=subtree))
-            marks.append(time.perf_counter())
-        ranking = rank(candidates, config, limit=limit, min_score=min_score, min_similarity=min_similarity)
-        marks.append(time.perf_counter())
-        timings = dict(zip(("embed", "fetch", "rank"), np.diff(marks).tolist(), strict=True))
-        result = RecallResult(query, where, ranking, limit, min_score, min_similarity, timings)
+    def _recalled(self, asked: Request, touch: bool | None) -> Steps[RecallResult]:
+        now = self._clock()
+        result = yield from recalled(self.adapter, self._indexes, asked, now)
         if self.config.touch_on_recall if touch is None else touch:
-            self._access.note([match.record for match in result], query, now)
+            self._access.note([match.record for match in result], asked.query, now)
         return result
 
     def _named(self, namespace: Namespace, keys: Sequence[str]) -> Records:
@@ -668,35 +638,20 @@ class MemoryEngine:
         return Forgotten(len(changes), changes[0].group if changes else None, sample)
 
 
+def _check_parts(store: object, extractor: object, consolidator: object) -> None:
+    if not isinstance(store, BaseStore) and not hasattr(store, "abilities"):
+        raise ConfigurationError(f"MemoryEngine needs a LangGraph BaseStore, got {shown(store)}.")
+    for name, part, method in (("extractor", extractor, "extract"), ("consolidator", consolidator, "judge")):
+        if part is not None and not callable(part) and not hasattr(part, method):
+            raise ConfigurationError(f"{name} must be a callable or have the method {method}(), got {shown(part)}.")
+
+
 def _has_index(store: BaseStore) -> bool:
     # A store that does not say what it was built with is given the benefit of the doubt.
     return bool(getattr(store, "index_config", True))
 
 
-def _terms(
-    categories: Sequence[str] | None = None,
-    importance: float | None = None,
-    source: str | None = None,
-    private: bool = False,
-    metadata: Mapping[str, Any] | None = None,
-) -> Terms:
-    if isinstance(categories, str):
-        raise InputError(f"categories must be a list of texts, got the text {categories!r}.")
-    if importance is not None and not (isinstance(importance, int | float) and 0.0 <= importance <= 1.0):
-        raise InputError(f"importance must be a number from 0 to 1, got {importance!r}.")
-    if private and not source:
-        raise InputError("A private memory needs a source=: nobody could ever recall it otherwise.")
-    return Terms(tuple(categories or ()), importance, source, private, dict(metadata or {}))
-
-
-def _check_query(query: str) -> None:
-    if not isinstance(query, str) or not query.strip():
-        raise InputError(f"A recall needs a query with some text, got {query!r}.")
-    if len(query) > LONGEST_QUERY:
-        raise InputError(f"The query has {len(query):,} characters; {LONGEST_QUERY:,} are allowed. Shorten it.")
-
-
-def _query_vector(vector: Sequence[float], index: ScopeIndex, dimensions: int | None) -> NDArray[np.float32]:
-    expected = index.matrix.shape[1] if len(index.matrix) else dimensions
-    unit: NDArray[np.float32] = unit_vectors([vector], 1, expected)[0]
-    return unit
+def _check_options(method: str, options: Mapping[str, Any], allowed: Sequence[str]) -> None:
+    unknown = [name for name in options if name not in allowed]
+    if unknown:
+        raise TypeError(f"{method}() got an unexpected option {unknown[0]!r}; known are {', '.join(allowed)}.")

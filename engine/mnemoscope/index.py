@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TypeAlias
@@ -39,7 +39,7 @@ class ScopeIndex:
     """Every memory of one scope (a namespace, or with `subtree` all below it), ready to be ranked.
 
     `matrix` holds unit vectors, float32 of shape (vectors, dimensions); `owner[j]` is the position in
-    `records` of row j, ascending. `misfits` counts vectors of another dimension.
+    `records` of row j, ascending. `misfits` counts the vectors of another dimension, by item.
     """
 
     namespace: Namespace
@@ -49,7 +49,7 @@ class ScopeIndex:
     markers: list[Hashable]
     matrix: NDArray[np.float32]
     owner: NDArray[np.int64]
-    misfits: int = 0
+    misfits: Mapping[Ref, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -94,14 +94,14 @@ class ScopeIndex:
         return found
 
     @cached_property
-    def learned(self) -> dict[Turn, MemoryRecord]:
-        """Which memory rests on which turn: by its verbatim quote and the time at which it was said."""
-        return {
-            (each.quote, each.said_at): record
-            for record in self.records
-            for each in record.evidence
-            if each.quote and each.said_at
-        }
+    def learned(self) -> dict[Turn, list[MemoryRecord]]:
+        """Which memories rest on which turn: by its verbatim quote and the time at which it was said."""
+        found: dict[Turn, list[MemoryRecord]] = {}
+        for record in self.records:
+            for each in record.evidence:
+                if each.quote and each.said_at:
+                    found.setdefault((each.quote, each.said_at), []).append(record)
+        return found
 
     @cached_property
     def lexical(self) -> LexicalIndex:
@@ -221,7 +221,7 @@ def _indexed(namespace: Namespace, subtree: bool, token: Hashable | None, snapsh
     if len(norms) and not np.allclose(norms, 1.0, atol=1e-4):
         matrix = matrix / norms[:, np.newaxis]
     records = [MemoryRecord.from_item(item) for item in snapshot.items]
-    misfits = sum(snapshot.misfits.values())
+    misfits = {snapshot.items[at].ref: count for at, count in snapshot.misfits.items()}
     return ScopeIndex(namespace, subtree, token, records, list(snapshot.markers), matrix, owner, misfits)
 
 
@@ -251,5 +251,5 @@ def _merged(old: ScopeIndex, stale: set[Ref], fresh: ScopeIndex) -> ScopeIndex:
         markers + fresh.markers,
         matrix,
         owner,
-        old.misfits + fresh.misfits,
+        {ref: count for ref, count in old.misfits.items() if ref not in stale} | dict(fresh.misfits),
     )

@@ -224,11 +224,12 @@ def widen(
     asked = min(max(limit, 1) * config.recall_oversample, SEARCH_LIMIT)
     while True:
         hits = adapter.search(namespace, query, asked, subtree=subtree)
-        seen_all = len(hits) >= total or (len(hits) < asked and asked >= total)
+        seen_all = len(hits) >= total
         candidates = _from_hits(hits, query, visibility, config, now, total=total, exact=seen_all)
         if seen_all or _proven(candidates, config, limit):
             return replace(candidates, exact=True)
-        if asked >= SEARCH_LIMIT:
+        # A store that gave fewer than it holds, though asked for all, keeps some to itself.
+        if asked >= min(total, SEARCH_LIMIT):
             return candidates
         asked = min(asked * 4, SEARCH_LIMIT)
 
@@ -271,10 +272,13 @@ def _index_of(hits: list[Hit]) -> ScopeIndex:
 
 
 def _proven(candidates: Candidates, config: MemoryConfig, limit: int) -> bool:
+    if not limit:
+        return True
     ranking = rank(candidates, config, limit=limit)
     known = candidates.cosine[~np.isnan(candidates.cosine)]
     # BM25 is relative to the best of all texts, so with it only a full view proves anything.
     if len(ranking.order) < limit or not len(known) or config.lexical_weight:
         return False
-    bound = config.semantic_weight * known.min() + config.recency_weight + config.importance_weight
+    # One without a vector, which some searches leave out, has no similarity at all.
+    bound = config.semantic_weight * max(known.min(), 0.0) + config.recency_weight + config.importance_weight
     return bool(ranking.scores[ranking.order[-1]] >= bound)

@@ -10,15 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from .cleaning import cleaned_object
 from .config import MemoryConfig
 from .errors import InputError
 from .facts import ACTIONS, ConsolidationDecision, ExtractedFact, Similar
 from .namespaces import Namespace
 from .plans import ChangeKind, Plan, PlannedChange, PlannedFact, Terms
 from .records import Evidence, MemoryRecord
-from .text import normalise
+from .stores.base import StoredItem
+from .text import normalise, storable
 
-__all__ = ["Settlement", "choose", "edit_decision", "edit_fact", "memory_key", "merged_names"]
+__all__ = ["Settlement", "choose", "edit_decision", "edit_fact", "memory_key", "merged_names", "records_of"]
 
 _KEYS = uuid.UUID("6f1d7b0e-6a57-4c3c-9a55-6d0f4d4b7c11")
 
@@ -34,6 +36,13 @@ def memory_key(content: str, terms: Terms, salt: int = 0) -> str:
 def merged_names(*lists: Sequence[str]) -> list[str]:
     """The names of all lists in order, each once."""
     return list(dict.fromkeys(name for names in lists for name in names))
+
+
+def records_of(stored: Mapping[str, StoredItem]) -> dict[str, MemoryRecord]:
+    """The memories among which a plan is settled, by key, from the items as they were read."""
+    return {
+        key: MemoryRecord.from_item(replace(item, value=cleaned_object(item.value))) for key, item in stored.items()
+    }
 
 
 @dataclass
@@ -59,10 +68,10 @@ class Settlement:
         known: Mapping[str, MemoryRecord],
         taken: frozenset[str],
     ) -> None:
+        self.terms = terms
+        self.now = now
         self._namespace = namespace
-        self._terms = terms
         self._config = config
-        self._now = now
         self._run = run
         self._known = known
         self._taken = taken
@@ -80,6 +89,7 @@ class Settlement:
         """Carry out one decision. None means that there was nothing to judge, or, with a `note`, no judgement."""
         if decision is None:
             return self._insert(at, fact, compared, None, note or "Nothing known is like it.", rejected=note or None)
+        decision = _cleaned(decision)
         rejected = self._rejection(decision, compared)
         if rejected:
             reason = f"Inserted as it is, because the proposal was not accepted: {rejected}"
@@ -100,9 +110,8 @@ class Settlement:
             at, fact, offered, ConsolidationDecision(action="skip", target_key=present.key, reason=reason)
         )
 
-    def suppress(self, at: int, fact: ExtractedFact, reason: str) -> PlannedFact:
+    def suppress(self, fact: ExtractedFact, reason: str) -> PlannedFact:
         """Leave the fact out, because a memory like it was forgotten."""
-        del at
         return PlannedFact(fact, "suppressed", reason, None)
 
     def changes(self) -> tuple[PlannedChange, ...]:
@@ -146,14 +155,14 @@ class Settlement:
     ) -> PlannedFact:
         key = self._free_key(fact.content)
         self._put(at, key, self._new(fact, key), reason)
-        self._targets[memory_key(fact.content, self._terms)] = key
+        self._targets[memory_key(fact.content, self.terms)] = key
         return PlannedFact(original or fact, "insert", reason, key, compared, decision, rejected)
 
     def _change(self, at: int, fact: ExtractedFact, compared: Similar, decision: ConsolidationDecision) -> PlannedFact:
         key = self._resolved(decision.target_key)
         present = self.record(key)
         assert present is not None, "checked by _rejection"
-        self._targets[memory_key(fact.content, self._terms)] = key
+        self._targets[memory_key(fact.content, self.terms)] = key
         if decision.action == "forget":
             self._put(at, key, None, decision.reason)
             if decision.content:
@@ -176,19 +185,19 @@ class Settlement:
 
     def _free_key(self, content: str) -> str:
         salt = 0
-        while (key := memory_key(content, self._terms, salt)) in self._taken or key in self.current:
+        while (key := memory_key(content, self.terms, salt)) in self._taken or key in self.current:
             salt += 1
         return key
 
     def _new(self, fact: ExtractedFact, key: str) -> MemoryRecord:
-        terms = self._terms
+        terms = self.terms
         return MemoryRecord(
             key=key,
             namespace=self._namespace,
             content=fact.content,
             categories=merged_names(fact.categories, terms.categories),
             importance=self._importance(fact, self._config.default_importance),
-            created_at=self._now,
+            created_at=self.now,
             source=terms.source,
             private=terms.private,
             metadata=dict(terms.metadata),
@@ -199,21 +208,26 @@ class Settlement:
         return replace(
             present,
             content=text,
-            categories=merged_names(present.categories, fact.categories, self._terms.categories),
+            categories=merged_names(present.categories, fact.categories, self.terms.categories),
             importance=self._importance(fact, present.importance),
-            metadata={**present.metadata, **self._terms.metadata},
-            updated_at=self._now,
+            metadata={**present.metadata, **self.terms.metadata},
+            updated_at=self.now,
             revision=present.revision + 1,
             evidence=[*present.evidence, self._evidence(fact)],
         )
 
     def _importance(self, fact: ExtractedFact, otherwise: float | None) -> float | None:
-        if self._terms.importance is not None:
-            return self._terms.importance
+        if self.terms.importance is not None:
+            return self.terms.importance
         return otherwise if fact.importance is None else fact.importance
 
     def _evidence(self, fact: ExtractedFact) -> Evidence:
-        return Evidence(self._terms.source, fact.message_ids, fact.quote, fact.said_at, self._run)
+        return Evidence(self.terms.source, fact.message_ids, fact.quote, fact.said_at, self._run)
+
+
+def _cleaned(decision: ConsolidationDecision) -> ConsolidationDecision:
+    text = storable(decision.content or "")[0].strip()
+    return decision.model_copy(update={"content": text or None, "reason": storable(decision.reason)[0]})
 
 
 def choose(plan: Plan, chosen: Sequence[int]) -> Plan:
@@ -252,7 +266,7 @@ def _check_position(plan: Plan, at: int) -> None:
 
 
 def _settled_again(plan: Plan, facts: list[PlannedFact]) -> Plan:
-    known = {key: MemoryRecord.from_item(item) for key, item in plan.stored.items()}
+    known = records_of(plan.stored)
     settlement = Settlement(
         plan.namespace, plan.terms, plan.config, plan.created_at, plan.id, known=known, taken=plan.taken
     )

@@ -16,7 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-__all__ = ["Step", "Steps", "arun", "on_thread", "run"]
+from .errors import MnemoscopeError, ModelError
+
+__all__ = ["Step", "Steps", "arun", "called", "on_thread", "run"]
 
 Result = TypeVar("Result")
 
@@ -32,6 +34,20 @@ class Step:
 
 Steps: TypeAlias = Generator[Step, Any, Result]
 """A procedure that yields `Step`s, is sent their results, and returns its own."""
+
+
+def called(step: Step, name: str) -> Steps[Any]:
+    """The result of a step that calls an extractor or a judge, whoever wrote it.
+
+    Raises:
+        ModelError: it raised something else than an error of this library; that is the cause.
+    """
+    try:
+        return (yield step)
+    except MnemoscopeError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{name} raised {type(error).__name__}: {error}", failure="provider_error") from error
 
 
 def run(steps: Steps[Result]) -> Result:

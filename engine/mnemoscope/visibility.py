@@ -10,11 +10,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InputError
+from .checking import check_moment, check_text, check_texts
 from .filters import Predicate
 from .index import ScopeIndex
 from .records import MemoryRecord
-from .text import shown
 from .times import aware
 
 __all__ = ["Drop", "Visibility"]
@@ -74,16 +73,10 @@ class Visibility:
     until: datetime | None = None
 
     def __post_init__(self) -> None:
-        if self.categories is not None and (
-            isinstance(self.categories, str) or not all(isinstance(each, str) for each in self.categories)
-        ):
-            raise InputError(f"categories must be a list of texts, got {shown(self.categories)}.")
-        if self.source is not None and not isinstance(self.source, str):
-            raise InputError(f"source must be a text, got {shown(self.source)}.")
-        for name in ("since", "until"):
-            bound = getattr(self, name)
-            if bound is not None and not isinstance(bound, datetime):
-                raise InputError(f"{name} must be a datetime, got {shown(bound)}.")
+        check_text("source", self.source)
+        check_texts("categories", self.categories)
+        check_moment("since", self.since)
+        check_moment("until", self.until)
 
     def withheld(self, index: ScopeIndex, now: datetime) -> NDArray[np.int8]:
         """The `Drop` reason for each memory of the index, `Drop.NONE` where it may be seen; shape (n,)."""

@@ -1,0 +1,71 @@
+"""Checks of what callers pass in: each names the argument, what is allowed, and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from .errors import InputError
+from .text import shown, storable
+
+__all__ = [
+    "check_flag",
+    "check_moment",
+    "check_number",
+    "check_object",
+    "check_text",
+    "check_texts",
+    "check_whole",
+]
+
+
+def check_text(name: str, value: object) -> None:
+    """A text that every store takes, or None."""
+    if value is not None and not _is_text(value):
+        raise InputError(f"{name} must be a text without NUL or lone surrogates, got {shown(value)}.")
+
+
+def check_texts(name: str, value: object) -> None:
+    """A list, tuple or set of texts, or None."""
+    if value is None:
+        return
+    names = value if isinstance(value, Sequence | set | frozenset) and not isinstance(value, str | bytes) else [None]
+    if not all(_is_text(name) for name in names):
+        raise InputError(f"{name} must be a list of texts without NUL or lone surrogates, got {shown(value)}.")
+
+
+def check_number(name: str, value: object) -> None:
+    """A number from 0 to 1, or None."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and 0 <= value <= 1):  # type: ignore[operator]
+        raise InputError(f"{name} must be a number from 0 to 1, got {shown(value)}.")
+
+
+def check_whole(name: str, value: object) -> None:
+    """A whole number from 0, or None."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is not None and not (whole and value >= 0):  # type: ignore[operator]
+        raise InputError(f"{name} must be a whole number from 0, got {shown(value)}.")
+
+
+def check_flag(name: str, value: object) -> None:
+    """True, False or None."""
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {shown(value)}.")
+
+
+def check_object(name: str, value: object) -> None:
+    """A mapping, or None; what is in it is checked when it is written."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InputError(f"{name} must be an object (a dict), got {shown(value)}.")
+
+
+def check_moment(name: str, value: object, *, or_age: bool = False) -> None:
+    """A datetime or None; with `or_age` a timedelta too."""
+    if value is not None and not isinstance(value, (datetime, timedelta) if or_age else datetime):
+        allowed = "a datetime, or a timedelta counted back from now" if or_age else "a datetime"
+        raise InputError(f"{name} must be {allowed}, got {shown(value)}.")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and not storable(value)[1]

@@ -1,0 +1,188 @@
+"""Judging: what becomes of each fact, in turn, whatever the consolidator answers or raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .config import MemoryConfig
+from .drafts import Draft
+from .errors import ModelError
+from .facts import ConsolidationDecision, ExtractedFact, Judgement, Similar
+from .journal import Tombstone
+from .lookup import KEYS_TRIED, Known, usable
+from .plans import PlannedFact, Terms
+from .records import MemoryRecord
+from .settlement import Settlement, memory_key, merged_names
+from .steps import Step, Steps, called
+from .text import normalise, one_line, shown
+
+__all__ = ["Judging"]
+
+
+class Judging:
+    """Settles the drafts of one plan, asking the consolidator where something known is like a fact."""
+
+    def __init__(
+        self,
+        consolidator: Any,
+        config: MemoryConfig,
+        drafts: Sequence[Draft],
+        known: Known,
+        settlement: Settlement,
+    ) -> None:
+        self._consolidator = consolidator
+        self._config = config
+        self._drafts = drafts
+        self._known = known
+        self._settlement = settlement
+
+    def settled(self) -> Steps[tuple[list[PlannedFact], Judgement]]:
+        """Every fact with what becomes of it, and the judgement where one was given for all together."""
+        if hasattr(self._consolidator, "judge"):
+            return (yield from self._together())
+        return (yield from self._in_turn()), Judgement([])
+
+    def _in_turn(self) -> Steps[list[PlannedFact]]:
+        settled: list[PlannedFact] = []
+        for at, draft in enumerate(self._drafts):
+            early = self._settled_early(at, self._present_offers(at))
+            if isinstance(early, PlannedFact):
+                settled.append(replace(early, collapsed=draft.collapsed))
+                continue
+            decision, note = None, ""
+            if early and self._consolidator is not None:
+                decision, note = yield from self._ask(draft.fact, early)
+            planned = self._settlement.settle(at, draft.fact, early, decision, note)
+            settled.append(replace(planned, collapsed=draft.collapsed))
+        return settled
+
+    def _ask(self, fact: ExtractedFact, similar: Similar) -> Steps[tuple[ConsolidationDecision | None, str]]:
+        try:
+            answer = yield from called(Step(self._consolidator, (fact, similar)), "The judge")
+        except ModelError as error:
+            return None, _failed(error)
+        return _decision(answer)
+
+    def _together(self) -> Steps[tuple[list[PlannedFact], Judgement]]:
+        """Offers are made from the state at the start and the earlier facts; decisions are then settled in turn."""
+        offers = [self._pending_offers(at) for at in range(len(self._drafts))]
+        asked = [at for at, similar in enumerate(offers) if similar and self._needs_judge(at, similar)]
+        judgement = yield from self._judgement([(self._drafts[at].fact, offers[at]) for at in asked])
+        answers = {at: _decision(answer) for at, answer in zip(asked, judgement.decisions, strict=True)}
+        notes = {asked[at]: note for at, note in judgement.notes.items() if 0 <= at < len(asked)}
+        settled = []
+        for at, draft in enumerate(self._drafts):
+            early = self._settled_early(at, offers[at])
+            if not isinstance(early, PlannedFact):
+                decision, note = answers.get(at, (None, ""))
+                early = self._settlement.settle(at, draft.fact, offers[at], decision, notes.get(at, note))
+            settled.append(replace(early, collapsed=draft.collapsed))
+        return settled, judgement
+
+    def _judgement(self, requests: Sequence[tuple[ExtractedFact, Similar]]) -> Steps[Judgement]:
+        if not requests:
+            return Judgement([])
+        judge = self._consolidator
+        try:
+            answer = yield from called(Step(judge.judge, (requests,), getattr(judge, "ajudge", None)), "The judge")
+        except ModelError as error:
+            return _no_judgement(len(requests), _failed(error), error)
+        if not isinstance(answer, Judgement) or len(answer.decisions) != len(requests):
+            note = f"Inserted as it is, because the judge answered {shown(answer)} to {len(requests)} facts."
+            return _no_judgement(len(requests), note)
+        return answer
+
+    def _needs_judge(self, at: int, similar: Similar) -> bool:
+        if at in self._known.stones or at in self._known.learned:
+            return False
+        text = normalise(self._drafts[at].fact.content)
+        return all(normalise(record.content) != text for record, _ in similar)
+
+    def _settled_early(self, at: int, similar: Similar) -> PlannedFact | Similar:
+        """The fact settled without any judge, or else the memories to judge it against."""
+        fact, settlement = self._drafts[at].fact, self._settlement
+        if at in self._known.stones:
+            return settlement.suppress(fact, _suppression(self._known.stones[at]))
+        if at in self._known.learned:
+            learned = self._known.learned[at]
+            return settlement.keep(at, fact, learned, "This turn was already learned from, by the same words.")
+        text = normalise(fact.content)
+        for record, _ in similar:
+            present = settlement.record(record.key) or record
+            if normalise(present.content) == text:
+                return settlement.keep(at, fact, record, "It is already known.", similar)
+        for salt in range(KEYS_TRIED):
+            twin = settlement.record(memory_key(fact.content, settlement.terms, salt))
+            if twin and normalise(twin.content) == text and usable(twin, settlement.terms, settlement.now):
+                return settlement.keep(at, fact, twin, "It is already known.", similar)
+        return similar
+
+    def _present_offers(self, at: int) -> Similar:
+        """Similar memories as the facts before this one have left them, those facts' own included."""
+        current = self._settlement.current
+        untouched = [pair for pair in self._known.similar[at] if pair[0].key not in current]
+        changed = [record for record in current.values() if record is not None]
+        return self._cut(untouched + self._compared(at, changed))
+
+    def _pending_offers(self, at: int) -> Similar:
+        terms = self._settlement.terms
+        earlier = [_pending(draft.fact, terms, self._config) for draft in self._drafts[:at]]
+        return self._cut(self._known.similar[at] + self._compared(at, earlier))
+
+    def _compared(self, at: int, records: Sequence[MemoryRecord]) -> Similar:
+        vectors = self._known.vectors
+        vector = vectors.get(self._drafts[at].fact.content)
+        if vector is None:
+            return []
+        return [(record, _cosine(vector, vectors[record.content])) for record in records if record.content in vectors]
+
+    def _cut(self, similar: Similar) -> Similar:
+        if self._config.consolidation_threshold >= 1.0:
+            return []
+        near = [pair for pair in similar if pair[1] >= self._config.consolidation_threshold]
+        return sorted(near, key=lambda pair: -pair[1])[: self._config.consolidation_limit]
+
+
+def _decision(answer: object) -> tuple[ConsolidationDecision | None, str]:
+    if isinstance(answer, ConsolidationDecision):
+        return answer, ""
+    return None, f"Inserted as it is, because the judge answered {shown(answer)} instead of a decision."
+
+
+def _failed(error: ModelError) -> str:
+    return f"Inserted as it is, because the judge failed: {error}"
+
+
+def _no_judgement(count: int, note: str, error: ModelError | None = None) -> Judgement:
+    notes: Mapping[int, str] = dict.fromkeys(range(count), note)
+    return Judgement([None] * count, error.calls if error else (), notes)
+
+
+def _suppression(stone: Tombstone) -> str:
+    why = f": {one_line(stone.reason)}" if stone.reason else ""
+    return (
+        f"Suppressed, because {one_line(stone.actor)} forgot a memory like it on "
+        f"{stone.forgotten_at:%Y-%m-%d}{why}. Allow it again to let it be remembered."
+    )
+
+
+def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return min(float(one @ other), 1.0)
+
+
+def _pending(fact: ExtractedFact, terms: Terms, config: MemoryConfig) -> MemoryRecord:
+    """An earlier fact of the same batch, as the memory it is going to be."""
+    return MemoryRecord(
+        key=memory_key(fact.content, terms),
+        namespace=(),
+        content=fact.content,
+        categories=merged_names(fact.categories, terms.categories),
+        importance=config.default_importance if fact.importance is None else fact.importance,
+        source=terms.source,
+        private=terms.private,
+    )

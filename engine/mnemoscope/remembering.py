@@ -1,0 +1,108 @@
+"""Remembering: the caller's terms checked, a plan carried out, and the two together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .applying import edits_of, texts_to_embed
+from .changes import Change
+from .checking import check_flag, check_number, check_object, check_text, check_texts
+from .errors import ConflictError, InputError
+from .facts import ExtractedFact
+from .journal import Journal
+from .messages import Transcript
+from .namespaces import Namespace
+from .planner import Planner
+from .plans import Plan, Terms
+from .records import MemoryRecord
+from .steps import Step, Steps
+
+__all__ = ["TERMS", "Applied", "applied", "plan_of", "remembered", "terms_of"]
+
+TERMS = ("categories", "importance", "source", "private", "metadata")
+"""What a caller may say of all facts of one call."""
+
+_ATTEMPTS = 3
+
+
+class Applied(list[MemoryRecord]):
+    """The memories that a plan inserted or updated. `group` names the change for `undo`, None if there was none."""
+
+    def __init__(self, records: Sequence[MemoryRecord], changes: Sequence[Change], plan: Plan) -> None:
+        super().__init__(records)
+        self.changes = list(changes)
+        self.plan = plan
+
+    @property
+    def group(self) -> str | None:
+        """The group of all changes made."""
+        return self.changes[0].group if self.changes else None
+
+
+def terms_of(
+    categories: Sequence[str] | None = None,
+    importance: float | None = None,
+    source: str | None = None,
+    private: bool = False,
+    metadata: Mapping[str, Any] | None = None,
+) -> Terms:
+    """The caller's terms, checked.
+
+    Raises:
+        InputError: one of them cannot be used, or a private memory would have no source.
+    """
+    check_texts("categories", categories)
+    check_number("importance", importance)
+    check_text("source", source)
+    check_flag("private", private)
+    check_object("metadata", metadata)
+    if private and not source:
+        raise InputError("A private memory needs a source=: nobody could ever recall it otherwise.")
+    return Terms(tuple(categories or ()), importance, source, bool(private), dict(metadata or {}))
+
+
+def plan_of(
+    planner: Planner, transcript: Transcript, namespace: Namespace, terms: Terms, *, extract: bool
+) -> Steps[Plan]:
+    """The plan for what was said; without `extract` for the very text of people and assistant, as one fact.
+
+    Raises:
+        InputError: nothing was said.
+    """
+    said = [message for message in transcript.messages if extract or message.role in ("user", "assistant")]
+    if not any(message.text.strip() for message in said):
+        raise InputError("There is nothing to remember: the content is empty or holds no text.")
+    if extract:
+        return planner.from_transcript(transcript, namespace, terms)
+    text = "\n\n".join(message.text for message in said)
+    fact = ExtractedFact(content=text, message_ids=[message.id for message in said])
+    return planner.from_facts([fact], namespace, terms)
+
+
+def applied(planner: Planner, journal: Journal, plan: Plan, actor: str) -> Steps[Applied]:
+    """Carry out the plan in one batch.
+
+    Raises:
+        ModelError: the plan is of a failed extraction.
+        ConflictError: a memory that it touches has changed since.
+    """
+    if plan.failure is not None:
+        raise plan.failure
+    reworded = yield from planner.embed(texts_to_embed(plan))
+    edits = edits_of(plan, {**plan.vectors, **reworded})
+    changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id))
+    written = [change.after for change in plan.changes if change.after is not None]
+    return Applied(written, changes, plan)
+
+
+def remembered(planner: Planner, journal: Journal, plan: Steps[Plan], actor: str) -> Steps[Applied]:
+    """Make the plan and carry it out; anew with the same facts where another process wrote in between."""
+    made = yield from plan
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return (yield from applied(planner, journal, made, actor))
+        except ConflictError:
+            made = yield from planner.again(made)
+    return (yield from applied(planner, journal, made, actor))
