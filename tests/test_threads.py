@@ -9,12 +9,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -27,6 +29,7 @@ from mnemoscope import (
     StoreUnavailableError,
 )
 from mnemoscope.threads import Thread, list_threads, open_checkpointer, read_thread
+from stores_fixture import postgres_database
 
 TALKS = {
     "ana": ["Hi! I live in Lisbon.", "I'm allergic to peanuts.", "Thanks, bye!"],
@@ -53,11 +56,23 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(scope="module")
+def database() -> str:
+    """The URL of a PostgreSQL database of checkpoints that holds `TALKS`."""
+    url = postgres_database("threads")
+    with PostgresSaver.from_conn_string(url) as saver:
+        saver.setup()
+        for thread_id, turns in TALKS.items():
+            talk(saver, thread_id, *turns)
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgres", "memory"])
 def saver(request: pytest.FixtureRequest) -> Iterator[BaseCheckpointSaver[Any]]:
-    """A checkpointer that holds `TALKS`: a file opened for reading, or one in memory."""
-    if request.param == "sqlite":
-        with open_checkpointer(str(request.getfixturevalue("file"))) as opened:
+    """A checkpointer that holds `TALKS`: a file or a database opened for reading, or one in memory."""
+    if request.param != "memory":
+        place = request.getfixturevalue({"sqlite": "file", "postgres": "database"}[request.param])
+        with open_checkpointer(str(place)) as opened:
             yield opened
         return
     kept = InMemorySaver()
@@ -142,6 +157,11 @@ def test_reading_changes_nothing(file: Path) -> None:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             talk(saver, "ana", "Write this down.")
     assert hashlib.sha256(file.read_bytes()).hexdigest() == before
+
+
+def test_a_database_is_opened_for_reading_alone(database: str) -> None:
+    with open_checkpointer(database) as saver, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        talk(saver, "ana", "Write this down.")
 
 
 def test_a_saver_that_was_not_set_up_is_not_set_up_by_reading(tmp_path: Path) -> None:
