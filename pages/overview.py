@@ -1,14 +1,33 @@
-"""Overview: to be written."""
+"""Overview: what is remembered, how it grew, and what changed lately."""
 
 import streamlit as st
+from mnemoscope.times import utc_now
 
-from app import scope, session, states
-from app.display import counted
+from app import overview_sections, python_lines, scope, session, states
+from app.overview_summary import summarise
 
-st.title("Overview", anchor=False)
+with st.container(horizontal=True):
+    st.title("Overview", anchor=False)
 working = session.current()
-total = scope.current().total(working.engine.counts())
-if total:
-    st.caption(f"{counted(total, 'memory', 'memories')} here.")
+here = scope.current()
+index = working.engine.index(here.namespace, subtree=here.subtree)
+changes = working.engine.history(here.namespace, subtree=here.subtree, limit=20)
+
+if not len(index) and not changes:
+    states.empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
 else:
-    states.empty("Nothing is remembered here yet", "Choose another namespace above.")
+    summary = summarise(index, utc_now())
+    overview_sections.draw_metrics(summary)
+    overview_sections.draw_links(summary, here)
+    overview_sections.draw_charts(summary)
+    left, right = st.columns([9, 11], gap="small")
+    with left:
+        overview_sections.draw_namespaces(summary.namespaces)
+    with right:
+        overview_sections.draw_changes(changes, here)
+    python_lines.draw(
+        {
+            "How many there are": python_lines.call("counts", here.namespace),
+            "What changed lately": python_lines.call("history", here.namespace, subtree=here.subtree, limit=20),
+        }
+    )

@@ -1,0 +1,128 @@
+"""What can be done with the ticked memories at once: relabel them or forget them, each as one undoable change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+from mnemoscope import MemoryRecord, MnemoscopeError
+from mnemoscope.stores.base import Ref
+
+from app import feedback, python_lines, session
+from app.display import counted, one_line
+from app.session import Session
+
+__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "draw"]
+
+CONFIRM_KEY = "browse.forget.confirm"
+RELABEL_KEY = "browse.relabel.apply"
+SAMPLE, SAMPLE_LIMIT = 5, 120
+
+_REASON = "browse.forget.reason"
+_ADD, _DROP = "browse.relabel.add", "browse.relabel.drop"
+_IMPORTANCE, _PRIVATE = "browse.relabel.importance", "browse.relabel.private"
+_WHY = "browse.relabel.reason"
+_STAY, _MAKE_PRIVATE, _MAKE_SHARED = "Leave", "Private", "Shared"
+
+
+def draw(working: Session, ticked: Sequence[Ref], categories: Sequence[str], *, explains: bool = True) -> None:
+    """Draw the actions. `categories` are those known in the scope; `explains` says what clicks and ticks do."""
+    help = _why_not(working, ticked)
+    number = f" {len(ticked):,}" if ticked else ""
+    is_off = help is not None
+    # On the left, since the table's own tools float over the right end of this row.
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="browse-actions"):
+        with st.popover(f"Relabel{number}", icon=":material/label:", disabled=is_off, help=help, key="browse.relabel"):
+            _draw_relabel(working, ticked, categories)
+        with st.popover(f"Forget{number}", icon=":material/delete:", disabled=is_off, help=help, key="browse.forget"):
+            _draw_forget(working, ticked)
+        if explains and not ticked:
+            st.caption("Click a memory to open it, tick several to change them at once.", width="content")
+
+
+def _why_not(working: Session, ticked: Sequence[Ref]) -> str | None:
+    if not working.is_writing:
+        return "Reading only. Switch writing on at the top of the page."
+    return None if ticked else "Tick rows of the table first."
+
+
+def _draw_forget(working: Session, ticked: Sequence[Ref]) -> None:
+    if not ticked:
+        return
+    preview = working.engine.forget_at(ticked, dry_run=True)
+    st.markdown(f"**Forget {counted(preview, 'memory', 'memories')}?**")
+    _draw_sample(preview.sample, preview)
+    st.caption("They leave every recall at once. They stay in the trash, and one undo brings them all back.")
+    st.text_input("Why", key=_REASON, placeholder="For the history", max_chars=300)
+    st.button(
+        f"Forget {counted(preview, 'memory', 'memories')}",
+        key=CONFIRM_KEY,
+        type="primary",
+        on_click=_forget,
+        args=(tuple(ticked),),
+    )
+    python_lines.draw(python_lines.call("forget_at", list(ticked), actor=working.operator, reason="…"))
+
+
+def _draw_relabel(working: Session, ticked: Sequence[Ref], categories: Sequence[str]) -> None:
+    st.markdown(f"**Relabel {counted(len(ticked), 'memory', 'memories')}**")
+    st.multiselect("Add categories", categories, key=_ADD, accept_new_options=True, format_func=_label)
+    st.multiselect("Take off categories", categories, key=_DROP, format_func=_label)
+    st.number_input("Importance", 0.0, 1.0, None, 0.05, key=_IMPORTANCE, placeholder="Leave as it is")
+    st.segmented_control(
+        "Who may recall them", [_STAY, _MAKE_PRIVATE, _MAKE_SHARED], default=_STAY, required=True, key=_PRIVATE,
+        help="A private memory is recalled only on behalf of its own source.",
+    )  # fmt: skip
+    st.text_input("Why", key=_WHY, placeholder="For the history", max_chars=300)
+    st.button("Apply", key=RELABEL_KEY, type="primary", on_click=_relabel, args=(tuple(ticked),))
+    chosen = _relabelling()
+    python_lines.draw(python_lines.call("update_at", list(ticked), **chosen, actor=working.operator))
+
+
+def _draw_sample(sample: Sequence[MemoryRecord], total: int) -> None:
+    for record in sample[:SAMPLE]:
+        st.text(f"• {one_line(record.content, SAMPLE_LIMIT) or '(no text)'}")
+    if total > SAMPLE:
+        st.caption(f"and {total - min(SAMPLE, len(sample)):,} more")
+
+
+def _forget(ticked: tuple[Ref, ...]) -> None:
+    try:
+        working = session.require_writing()
+        reason = st.session_state.get(_REASON, "")
+        forgotten = working.engine.forget_at(ticked, actor=working.operator, reason=reason)
+    except MnemoscopeError as error:
+        feedback.refused(error)
+        return
+    feedback.done(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)
+
+
+def _relabel(ticked: tuple[Ref, ...]) -> None:
+    try:
+        working = session.require_writing()
+        changes = working.engine.update_at(ticked, **_relabelling(), actor=working.operator)
+    except MnemoscopeError as error:
+        feedback.refused(error)
+        return
+    if changes:
+        feedback.done(f"Relabelled {counted(len(changes), 'memory', 'memories')}.", undo=changes[0].group)
+    else:
+        feedback.done("Nothing had to change.")
+
+
+def _relabelling() -> dict[str, Any]:
+    state = st.session_state
+    private = {_MAKE_PRIVATE: True, _MAKE_SHARED: False}.get(state.get(_PRIVATE, _STAY))
+    chosen = {
+        "add_categories": [name.strip() for name in state.get(_ADD, []) if name.strip()],
+        "drop_categories": list(state.get(_DROP, [])),
+        "importance": state.get(_IMPORTANCE),
+        "private": private,
+        "reason": state.get(_WHY, ""),
+    }
+    return {name: value for name, value in chosen.items() if value not in (None, [], "")}
+
+
+def _label(name: str) -> str:
+    return one_line(name, 60)

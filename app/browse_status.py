@@ -1,0 +1,75 @@
+"""What Browse says about its table: how many memories match, which columns it has, and the Python line for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from mnemoscope.browsing import Browsed
+from mnemoscope.index import ScopeIndex
+from streamlit.delta_generator import DeltaGenerator
+
+from app import browse_filters, python_lines
+from app.browse_filters import Chosen
+from app.display import counted
+from app.scope import Scope
+
+__all__ = ["PRIVATE_KEY", "Head", "columns", "draw_python", "head", "known_categories"]
+
+PRIVATE_KEY = "b_private"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The row of the title. It is placed first; the counts follow once they are known."""
+
+    shows_private: bool
+    counts: DeltaGenerator
+
+    def count(self, browsed: Browsed) -> None:
+        """Say how many memories are shown, out of how many, and how many private ones are not."""
+        total = counted(browsed.total, "memory", "memories")
+        matching = total if len(browsed) == browsed.total else f"{len(browsed):,} of {total}"
+        hidden = f" · :material/lock: {browsed.hidden:,} private hidden" if browsed.hidden else ""
+        self.counts.markdown(f"**{matching}**:gray[{hidden}]", width="content")
+
+
+def head() -> Head:
+    """Draw the title, and the switch that shows private memories."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="browse-head"):
+        st.title("Browse", anchor=False, width="content")
+        counts = st.container(width="content")
+        st.space("stretch")
+        shows_private = st.toggle(
+            "Show private", key=PRIVATE_KEY, bind="query-params", on_change=browse_filters.first_page
+        )
+    return Head(shows_private, counts)
+
+
+def columns(chosen: Chosen, scope: Scope, *, is_narrow: bool) -> list[str]:
+    """The columns to show: fewer where a memory is open beside the table."""
+    shown = ["similarity"] if chosen.meaning is not None else []
+    shown += ["content", "importance", "changed"] if is_narrow else ["content", "categories", "importance", "changed"]
+    shown += ["namespace"] if scope.subtree else []
+    shown += ["private"] if chosen.filters.include_private else []
+    return shown if is_narrow else [*shown, "source"]
+
+
+def known_categories(index: ScopeIndex) -> list[str]:
+    """Every category of the scope, in alphabetical order."""
+    return sorted(name for name in index.columns.categories.names if name is not None)
+
+
+def draw_python(scope: Scope, chosen: Chosen) -> None:
+    """Show the line that lists the same memories."""
+    filters = chosen.filters
+    options = {
+        "categories": list(filters.categories) or None,
+        "include_private": filters.include_private or None,
+        "subtree": scope.subtree or None,
+    }
+    if chosen.meaning is not None:
+        line = python_lines.call("recall", chosen.meaning, scope.namespace, limit=100, touch=False, **options)
+    else:
+        line = python_lines.call("list", scope.namespace, limit=100, **options)
+    python_lines.draw(line)
