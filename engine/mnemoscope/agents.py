@@ -6,30 +6,39 @@ the model as quoted data on one line each.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langgraph.errors import GraphBubbleUp
 
-from .errors import ConfigurationError, InputError, NotFoundError
+from .errors import ConfigurationError, ConflictError, InputError, NamespaceError, NotFoundError
 from .messages import read_messages
 from .namespaces import Namespace, NamespaceLike, read_namespace
 from .recall import RecallResult
+from .recalling import LONGEST_QUERY
+from .records import MemoryRecord
 from .text import one_line
+from .visibility import Visibility
 
 if TYPE_CHECKING:
     from .engine import Applied, MemoryEngine
 
 __all__ = ["MissingNamespaceError", "node_text", "on_prune", "recall_node", "tool_text", "tools"]
 
+Action: TypeAlias = Literal["create", "update", "delete"]
+
 MOST_RESULTS = 50
 """The most memories that `search_memory` gives a model, whatever it asks for."""
 
 
-class MissingNamespaceError(ConfigurationError):
-    """The graph's configuration names no namespace for memories."""
+class MissingNamespaceError(ConfigurationError, GraphBubbleUp):
+    """The graph's configuration names no namespace for memories, or one that cannot be used.
+
+    It ends the run: a `ToolNode` hands other errors to the model, which cannot put this one right.
+    """
 
 
 def tools(engine: MemoryEngine, *, namespace_key: str) -> list[BaseTool]:
@@ -37,15 +46,18 @@ def tools(engine: MemoryEngine, *, namespace_key: str) -> list[BaseTool]:
 
     def search_memory(query: str, config: RunnableConfig, limit: int = 5) -> str:
         """Search long-term memory for facts that matter to the query."""
-        return tool_text(engine.recall(query, _namespace(config, namespace_key), limit=_clamped(limit)))
+        namespace = _namespace(config, namespace_key)
+        with _told_to_the_model():
+            return tool_text(engine.recall(query, namespace, limit=_clamped(limit)))
 
     async def asearch_memory(query: str, config: RunnableConfig, limit: int = 5) -> str:
-        result = await engine.arecall(query, _namespace(config, namespace_key), limit=_clamped(limit))
-        return tool_text(result)
+        namespace = _namespace(config, namespace_key)
+        with _told_to_the_model():
+            return tool_text(await engine.arecall(query, namespace, limit=_clamped(limit)))
 
     def manage_memory(
         config: RunnableConfig,
-        action: Literal["create", "update", "delete"] = "create",
+        action: Action = "create",
         content: str | None = None,
         key: str | None = None,
     ) -> str:
@@ -53,16 +65,19 @@ def tools(engine: MemoryEngine, *, namespace_key: str) -> list[BaseTool]:
 
         Keys are given by search_memory.
         """
-        return _managed(engine, _namespace(config, namespace_key), action, content, key)
+        namespace = _namespace(config, namespace_key)
+        with _told_to_the_model():
+            return _managed(engine, namespace, action, content, key)
 
     async def amanage_memory(
         config: RunnableConfig,
-        action: Literal["create", "update", "delete"] = "create",
+        action: Action = "create",
         content: str | None = None,
         key: str | None = None,
     ) -> str:
         namespace = _namespace(config, namespace_key)
-        return await asyncio.to_thread(_managed, engine, namespace, action, content, key)
+        with _told_to_the_model():
+            return await _amanaged(engine, namespace, action, content, key)
 
     return [
         StructuredTool.from_function(search_memory, asearch_memory, handle_tool_error=True),
@@ -94,7 +109,7 @@ def recall_node(
 
 
 def on_prune(engine: MemoryEngine, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
-    """Remember the turns that are about to be dropped.
+    """Remember the turns that are about to be dropped; nothing where nobody said anything.
 
     Raises:
         MissingNamespaceError: no namespace was handed on.
@@ -104,6 +119,8 @@ def on_prune(engine: MemoryEngine, pruned: Sequence[Any], namespace: NamespaceLi
             "on_prune got no namespace, so the pruned turns belong to nobody. Hand the namespace on in the reducer's "
             "configuration."
         )
+    if not any(message.role in ("user", "assistant") for message in read_messages(pruned).messages):
+        return engine.remember_facts([], namespace)
     return engine.remember(pruned, namespace)
 
 
@@ -114,28 +131,60 @@ def _namespace(config: RunnableConfig | None, key: str) -> Namespace:
             f"config['configurable'][{key!r}] is missing: it names the namespace of the memories, such as "
             "('memories', 'ana'). Set it where the graph is invoked."
         )
-    return read_namespace(found)
-
-
-def _managed(engine: MemoryEngine, namespace: Namespace, action: str, content: str | None, key: str | None) -> str:
-    text = (content or "").strip()
     try:
-        if action == "create":
-            if not text:
-                raise ToolException("Creating a memory needs content.")
-            return _created(engine.remember(text, namespace, extract=False, actor="agent"))
-        if not key:
-            raise ToolException(f"To {action} a memory, give its key; search_memory shows the keys.")
-        if action == "update":
-            if not text:
-                raise ToolException("Updating a memory needs content.")
-            engine.update(namespace, key, content=text, actor="agent")
-            return f"Updated {key}."
-        if not engine.forget(namespace, key=key, actor="agent"):
-            raise ToolException(f"There is no memory {key!r}; search_memory shows the keys.")
-        return f"Forgot {key}."
-    except (InputError, NotFoundError) as error:
+        return read_namespace(found)
+    except NamespaceError as error:
+        raise MissingNamespaceError(f"config['configurable'][{key!r}] cannot be used: {error}") from error
+
+
+@contextmanager
+def _told_to_the_model() -> Iterator[None]:
+    """What the model can put right is answered to it."""
+    try:
+        yield
+    except (ConflictError, InputError, NotFoundError) as error:
         raise ToolException(str(error)) from error
+
+
+def _managed(engine: MemoryEngine, namespace: Namespace, action: Action, content: str | None, key: str | None) -> str:
+    text, name = _checked(action, content, key)
+    if action == "create":
+        return _created(engine.remember(text, namespace, extract=False, actor="agent"))
+    _check_reachable(engine.get(namespace, name), name)
+    if action == "update":
+        engine.update(namespace, name, content=text, actor="agent")
+        return f"Updated {name}."
+    engine.forget(namespace, key=name, actor="agent")
+    return f"Forgot {name}."
+
+
+async def _amanaged(
+    engine: MemoryEngine, namespace: Namespace, action: Action, content: str | None, key: str | None
+) -> str:
+    text, name = _checked(action, content, key)
+    if action == "create":
+        return _created(await engine.aremember(text, namespace, extract=False, actor="agent"))
+    _check_reachable(await engine.aget(namespace, name), name)
+    if action == "update":
+        await engine.aupdate(namespace, name, content=text, actor="agent")
+        return f"Updated {name}."
+    await engine.aforget(namespace, key=name, actor="agent")
+    return f"Forgot {name}."
+
+
+def _checked(action: Action, content: str | None, key: str | None) -> tuple[str, str]:
+    text = (content or "").strip()
+    if action != "delete" and not text:
+        raise ToolException(f"To {action} a memory, give its content.")
+    if action != "create" and not key:
+        raise ToolException(f"To {action} a memory, give its key; search_memory shows the keys.")
+    return text, key or ""
+
+
+def _check_reachable(record: MemoryRecord | None, key: str) -> None:
+    # What a search would not show cannot be changed either.
+    if record is None or not Visibility().sees(record):
+        raise ToolException(f"There is no memory {key!r}; search_memory shows the keys.")
 
 
 def _created(applied: Applied) -> str:
@@ -150,7 +199,7 @@ def tool_text(result: RecallResult) -> str:
     if not result:
         return "No relevant memories."
     return "\n".join(
-        f"- [{match.record.key}] {one_line(match.record.content)} "
+        f"- [{one_line(match.record.key)}] {one_line(match.record.content)} "
         f"({match.record.changed_at:%Y-%m-%d}, score {match.score:.2f})"
         for match in result
     )
@@ -170,8 +219,8 @@ def _part(state: Any, key: str) -> Any:
 
 
 def _last_question(messages: Any) -> str:
-    """The text of the last user message, its text blocks alone."""
-    for message in reversed(read_messages(messages or []).messages):
+    """The text of the last user message, its text blocks alone, cut where it is longer than a query may be."""
+    for message in reversed(read_messages(messages or [], skip_unreadable=True).messages):
         if message.role == "user" and message.text.strip():
-            return message.text
+            return message.text[:LONGEST_QUERY]
     return ""
