@@ -82,8 +82,9 @@ def _works(explanation: Explanation, result: RecallResult, chosen: RankingSettin
 def _table(explanation: Explanation) -> str:
     lines = ["| part | value × weight | place | vs last |", "|:--|--:|--:|--:|"]
     for part in explanation.parts:
-        sum_ = f"{score(part.raw)} × {part.weight:g} = {part.contribution:.3f}".replace(" ", "\u00a0")
-        lines.append(f"| {part.name} | {sum_} | {part.place:,} | {_gap(part.gap)} |")
+        raw = "unknown" if part.raw is None else score(part.raw)
+        product = f"{raw} × {part.weight:g} = {part.contribution:.3f}".replace(" ", "\u00a0")
+        lines.append(f"| {part.name} | {product} | {part.place:,} | {_gap(part.gap)} |")
     gap = None if explanation.needed is None or explanation.score is None else explanation.score - explanation.needed
     lines.append(f"| **score** | **{score(explanation.score)}** | **{explanation.place:,}** | **{_gap(gap)}** |")
     return "\n".join(lines)

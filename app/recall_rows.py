@@ -23,7 +23,7 @@ REASON_KEY = "recall.reason"
 MORE_KEY = "recall.more"
 
 _TEXT_LIMIT = 320
-_DROPPED_AT_FIRST = 8
+_DROPPED_AT_FIRST = 5
 _DROPPED_MORE = 25
 
 _REASONS: dict[Drop, str] = {
@@ -157,7 +157,8 @@ def _draw(
             with st.container(width="stretch", gap=None):
                 st.text(one_line(row.record.content, _TEXT_LIMIT) or "(no text)", width="stretch")
                 _draw_notes(row, now, names_namespace)
-            st.html(recall_bars.bar(row.parts, row.score, scale=scale, needed=needed), width=270)
+            bar = recall_bars.bar(row.parts, row.score, scale=scale, needed=needed)
+            st.html(bar + (recall_bars.note(row.detail) if row.detail else ""), width=270)
             st.button(
                 "Close" if is_chosen else "Explain",
                 key=key_of("recall.explain", [row.ref]),
@@ -181,5 +182,3 @@ def _draw_notes(row: Row, now: datetime, names_namespace: bool) -> None:
         st.html(recall_bars.note(" · ".join(notes)), width="content")
         if told:
             st.text(" · ".join(told), width="content")
-    if row.detail:
-        st.html(recall_bars.note(row.detail[:1].upper() + row.detail[1:]))

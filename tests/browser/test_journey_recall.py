@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.driving import Server, settle, shot
+from tests.stores_fixture import sqlite_rows
+
+Serve = Callable[..., Server]
+Visit = Callable[..., Page]
+
+HERE = "/recall?ns=memories&ns=ana"
+QUERY = "Where does Ana live?"
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("[class*=st-key-recall-row]")
+
+
+def row_of(page: Page, text: str) -> Locator:
+    return rows(page).filter(has_text=text)
+
+
+def nudge(page: Page, parameter: str, key: str) -> None:
+    page.locator(f".st-key-{parameter} input[type=range]").focus()
+    page.keyboard.press(key)
+
+
+def test_a_missing_memory_is_found_explained_and_brought_in_and_nothing_is_written(
+    serve: Serve, visit: Visit, seeded_file: Path
+) -> None:
+    before = sqlite_rows(seeded_file)
+    server = serve(seeded_file)
+    page = visit(server.address + HERE)
+    page.get_by_placeholder("Ask what the agent would ask").fill(QUERY)
+    page.keyboard.press("Enter")
+    expect(row_of(page, "Ana lives in Lisbon.")).to_contain_text("1")
+    limit = page.locator(".st-key-r_k input")
+    limit.fill("1")
+    limit.press("Enter")
+    expect(page.get_by_text("Not returned: 3 memories")).to_be_visible()
+    missing = row_of(page, "Ana prefers short answers.")
+    missing.get_by_role("button", name="Explain").click()
+    expect(missing.get_by_text("It is not returned: score")).to_be_visible()
+    shot(page, "recall-explained")
+    missing.get_by_role("button", name="Raise the limit from 1 to").click()
+    expect(missing.get_by_text("It is returned, at place")).to_be_visible()
+    server.stop()
+    assert sqlite_rows(seeded_file) == before
+
+
+def test_a_slider_changes_bars_scores_and_the_url(serve: Serve, visit: Visit, seeded_file: Path) -> None:
+    page = visit(f"{serve(seeded_file).address}{HERE}&r_q={QUERY}")
+    first = rows(page).first.get_by_role("img")
+    old = first.get_attribute("aria-label")
+    nudge(page, "r_i", "End")
+    expect(first).to_have_attribute("aria-label", re.compile("importance 0.800 × 1 = 0.800"))
+    expect(page.get_by_text("The agent uses the stored profile, not this.")).to_be_visible()
+    assert "r_i=1" in page.url
+    page.get_by_role("button", name="Reset").click()
+    expect(first).to_have_attribute("aria-label", old or "")
+    assert "r_i=" not in page.url
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_link_opens_query_settings_and_the_chosen_memory(
+    serve: Serve, visit: Visit, seeded_file: Path, dark: bool
+) -> None:
+    address = serve(seeded_file).address
+    page = visit(f"{address}{HERE}&r_q={QUERY}&r_s=0.9&r_k=2")
+    rows(page).nth(2).get_by_role("button", name="Explain").click()
+    expect(page.get_by_text("It is not returned: score")).to_be_visible()
+    again = visit(page.url, dark=dark)
+    expect(again.get_by_text("It is not returned: score")).to_be_visible()
+    expect(again.locator(".st-key-r_s input[type=range]")).to_have_value("0.9")
+    shot(again, f"recall-link-{'dark' if dark else 'light'}")
+
+
+def test_hostile_text_is_shown_as_it_is(serve: Serve, visit: Visit, seeded_file: Path) -> None:
+    page = visit(f"{serve(seeded_file).address}{HERE}&r_q=bold")
+    expect(
+        page.get_by_text("**bold** <b>html</b> ![x](http://example.invalid/x.png) <U+202E>exe").first
+    ).to_be_visible()
+    settle(page)
+    assert page.locator("[data-testid=stMain] img").count() == 0
