@@ -5,9 +5,12 @@ A further command is one module with a `click.Command`, and one entry in `COMMAN
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import click
 
-from app.options import model_option, operator_option, said_plainly, settings_from, store_option
+from app.options import model_option, operator_option, said_plainly, settings_from, store_options
 
 __all__ = ["COMMANDS", "demo", "doctor", "mnemoscope", "run"]
 
@@ -18,19 +21,19 @@ _browser_option = click.option("--no-browser", is_flag=True, help="Do not open a
 
 
 @click.command()
-@store_option
+@store_options
 @model_option
 @operator_option
 @click.option("--write", is_flag=True, help="Start with writing switched on.")
 @_port_option
 @_browser_option
-def run(
-    *, store: str | None, model: str | None, operator: str | None, write: bool, port: int | None, no_browser: bool
-) -> None:
-    """Start the dashboard on your store."""
-    from app import server
+def run(*, port: int | None, no_browser: bool, is_read_only: bool, **given: Any) -> None:
+    """Start the dashboard on your stores."""
+    from app import connections, server
 
-    settings = settings_from(store=store, model=model, operator=operator, write=write)
+    settings = settings_from(read_only=is_read_only, **given)
+    with said_plainly():
+        connections.catalogue(settings)
     server.serve(settings, port=port, opens_browser=not no_browser)
 
 
@@ -53,19 +56,30 @@ def demo(*, fresh: bool, model: str | None, operator: str | None, port: int | No
 
 
 @click.command()
-@store_option
+@store_options
 @model_option
-def doctor(*, store: str | None, model: str | None) -> None:
-    """Check store, embedder and model, and say what to do."""
-    from app.diagnosis import examine
+@click.option("--json", "as_json", is_flag=True, help="Print the steps as JSON.")
+def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
+    """Check a connection step by step, and say what to do; nothing is written."""
+    from app.diagnosis import MARKS, examine
 
-    findings = examine(settings_from(store=store, model=model))
-    for finding in findings:
-        mark = click.style("ok  ", fg="green") if finding.is_good else click.style("FAIL", fg="red", bold=True)
-        click.echo(f"{mark} {finding.subject}: {finding.report}")
-        if finding.remedy:
-            click.echo(f"     {finding.remedy}")
-    if not all(finding.is_good for finding in findings):
+    settings = settings_from(read_only=is_read_only, **given)
+    with said_plainly():
+        name, steps = examine(settings)
+    checks = []
+    for check in steps:
+        checks.append(check)
+        if as_json:
+            continue
+        mark, colour = MARKS[check.state]
+        click.echo(f"{click.style(mark, fg=colour, bold=check.state == 'bad')} {check.name}: {check.report}")
+        if check.remedy:
+            click.echo(f"     {check.remedy}")
+    has_failed = any(check.state == "bad" for check in checks)
+    if as_json:
+        steps_as_data = [check.to_value() for check in checks]
+        click.echo(json.dumps({"connection": name, "is_good": not has_failed, "steps": steps_as_data}, indent=2))
+    if has_failed:
         raise SystemExit(1)
 
 
@@ -87,5 +101,5 @@ class _RunByDefault(click.Group):
 def mnemoscope() -> None:
     """See, explain, tune and repair what LangGraph agents remember.
 
-    Without a command, the dashboard starts on your store, with the options of `run`.
+    Without a command, the dashboard starts on your stores, with the options of `run`.
     """

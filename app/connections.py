@@ -1,47 +1,138 @@
-"""Opening what the settings name: the store, its embedder, and the engine over both."""
+"""The connections the dashboard offers: those of the file, and the store named beside it or the user's own."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from langgraph.store.sqlite import SqliteStore
-from mnemoscope import PRESETS, MemoryEngine, RuleConsolidator, RuleExtractor
+from langgraph.store.memory import InMemoryStore
+from mnemoscope import MemoryEngine
+from mnemoscope.connecting import OpenedStore, engine_over, open_store
+from mnemoscope.connections import Connection, Connections, connection_to, load_connections
 from mnemoscope.embedding import BundledEmbeddings
-from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.stores.sqlite_file import open_sqlite
+from mnemoscope.errors import ConfigurationError
+from mnemoscope.secrecy import scrub
+from mnemoscope.stores.view import View, Watcher
 
-__all__ = ["close_engine", "connection_name", "open_engine"]
+from app.settings import Settings, data_folder
+
+__all__ = [
+    "MISSING",
+    "Catalogue",
+    "catalogue",
+    "closed_because",
+    "engine_on",
+    "notices_of",
+    "scrubbed",
+    "store_of",
+    "version_of",
+]
+
+MISSING = "missing"
+"""The version of a file that is not there."""
+
+_NOT_THERE_YET = "There is no store yet. Switch writing on, and it is made."
 
 
-def connection_name(store: str) -> str:
-    """The name under which the dashboard shows a store: no folder, no secret."""
-    return Path(store).name
+@dataclass(frozen=True)
+class Catalogue:
+    """The connections by name, and which of them comes first.
+
+    `own` is the name of the user's own store, which need not be there yet; None where stores were named.
+    """
+
+    connections: dict[str, Connection] = field(default_factory=dict)
+    default: str = ""
+    own: str | None = None
+    file: Path | None = None
+
+    def find(self, name: str | None) -> Connection:
+        """The connection of this name, or the first one."""
+        return self.connections.get(name or "", self.connections[self.default])
 
 
-def open_engine(store: str, model: str | None) -> MemoryEngine:
-    """The engine over the SQLite file, which is made if it is not there.
-
-    Without a model, the rule extractor and the rule consolidator stand in.
+def catalogue(settings: Settings) -> Catalogue:
+    """What the settings offer.
 
     Raises:
-        StoreUnavailableError: the file cannot be opened or made.
+        ConfigurationError: the file, or what was named beside it, cannot be used.
     """
-    _make_folder(Path(store).parent)
-    opened = open_sqlite(store, embeddings=BundledEmbeddings())
-    if model:
-        return MemoryEngine(opened, model)
-    return MemoryEngine(opened, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=PRESETS["rules"])
+    known = load_connections(settings.config)
+    offered = {name: _adapted(each, settings, known) for name, each in known.connections.items()}
+    own = None
+    if settings.store or not offered:
+        store = settings.store or str(data_folder() / "memories.sqlite")
+        embedder = {"embedder": settings.embedder} if settings.embedder else {}
+        named = _adapted(connection_to(store, known=known, **embedder), settings, known)
+        named = replace(named, name=f"{named.name} (named)") if named.name in offered else named
+        offered = {named.name: named, **offered}
+        own = None if settings.store else named.name
+    default = settings.connection or (None if settings.store else known.default) or next(iter(offered))
+    if default not in offered:
+        raise ConfigurationError(
+            f"There is no connection {default!r}; there is {', '.join(offered)}. Check --connection and the file "
+            f"{known.file or 'mnemoscope.toml, which was not found'}."
+        )
+    return Catalogue(offered, default, own, known.file)
 
 
-def close_engine(engine: MemoryEngine) -> None:
-    """Close what `open_engine` opened."""
-    engine.close()
-    if isinstance(engine.store, SqliteStore):
-        engine.store.conn.close()
+def store_of(connection: Connection, *, writing: bool, stands_in: bool = False) -> OpenedStore:
+    """The store of a connection; or an empty one that stays closed, for a store that is not there yet.
+
+    Raises:
+        StoreUnavailableError: it cannot be opened.
+    """
+    if stands_in:
+        index: Any = {"dims": BundledEmbeddings.dimensions, "embed": BundledEmbeddings(), "fields": ["content"]}
+        return OpenedStore(InMemoryStore(index=index), _NOT_THERE_YET, (_NOT_THERE_YET,))
+    return open_store(connection, writing=writing)
 
 
-def _make_folder(folder: Path) -> None:
+def engine_on(opened: OpenedStore, connection: Connection, *, watcher: Watcher | None = None) -> MemoryEngine:
+    """The engine over an open store. The dashboard's own recalls are never noted as the agent's."""
+    return engine_over(opened, connection, touch=False, watcher=watcher)
+
+
+def version_of(connection: Connection) -> str:
+    """Which file lies behind a connection: another text once it was replaced; empty for other stores."""
+    file = connection.file()
+    if file is None:
+        return ""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreUnavailableError(f"The folder {folder} cannot be made: {error}. Name another file.") from error
+        found = os.stat(file)
+    except OSError:
+        return MISSING
+    return f"{found.st_dev}-{found.st_ino}"
+
+
+def closed_because(engine: MemoryEngine) -> str:
+    """Why nothing can be written through this engine; empty where everything can."""
+    return engine.adapter.closed if isinstance(engine.adapter, View) else ""
+
+
+def notices_of(engine: MemoryEngine) -> tuple[str, ...]:
+    """What people should know of how the store was opened."""
+    return engine.adapter.notices if isinstance(engine.adapter, View) else ()
+
+
+def scrubbed(text: str) -> str:
+    """The text without the secrets of any connection."""
+    try:
+        offered = catalogue(Settings.from_environment())
+    except ConfigurationError:
+        return text
+    return scrub(text, [secret for each in offered.connections.values() for secret in each.secrets()])
+
+
+def _adapted(connection: Connection, settings: Settings, known: Connections) -> Connection:
+    """The connection with what the settings say of all of them."""
+    changed: dict[str, Any] = {}
+    if settings.model:
+        changed["model"] = settings.model
+    if settings.profile:
+        changed |= {"profile": settings.profile, "config": known.profile(settings.profile, where="--profile")}
+    if settings.is_read_only:
+        changed["read_only"] = True
+    return replace(connection, **changed)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import secrets
+import traceback
 
 from mnemoscope.errors import MnemoscopeError
 
-from app import states
+from app import connections, states
 
 __all__ = ["report"]
 
@@ -23,6 +24,7 @@ def report(error: Exception) -> bool:
         states.failed(error)
         return True
     error_id = secrets.token_hex(4)
-    logger.error("Error %s in a page", error_id, exc_info=error)
+    trace = "".join(traceback.format_exception(error))
+    logger.error("Error %s in a page\n%s", error_id, connections.scrubbed(trace))
     states.broken(error_id)
     return True

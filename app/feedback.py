@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 
-from app import session
+from app import connections, session
 from app.display import safe
 
 __all__ = ["DISMISS_KEY", "UNDO_KEY", "done", "draw", "refused"]
@@ -35,7 +35,7 @@ def done(message: str, *, undo: str | None = None) -> None:
 
 def refused(error: MnemoscopeError) -> None:
     """Say that an action failed and nothing was written, from a callback."""
-    st.session_state[_REFUSAL] = safe(str(error), 1_000)
+    st.session_state[_REFUSAL] = safe(connections.scrubbed(str(error)), 1_000)
 
 
 def draw() -> None:

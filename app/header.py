@@ -1,49 +1,121 @@
-"""The row above every page: scope, store, who extracts, reading or writing, and for whom."""
+"""The row above every page: scope, connection, who extracts, reading or writing, and for whom."""
 
 from __future__ import annotations
 
 import streamlit as st
+from mnemoscope.errors import MnemoscopeError
 
-from app import scope, session
+from app import connections, failures, scope, session
 from app.display import one_line
-from app.session import OPERATOR_KEY, WRITING_KEY, Session
+from app.navigation import link_to
+from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
+from app.settings import Settings
 
 __all__ = ["draw"]
 
 
-def draw() -> None:
-    """Draw the header.
+def draw() -> bool:
+    """Draw the header; whether the store answers.
 
-    Raises:
-        StoreError: the store cannot be opened or read.
+    Where it does not, that is said here, and another connection can still be chosen.
     """
-    working = session.current()
-    counts = working.engine.counts()
+    try:
+        chosen = session.choice()
+    except MnemoscopeError as error:
+        return not failures.report(error)
+    failure: MnemoscopeError | None = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
-        scope.draw(counts)
+        try:
+            working: Session | None = _draw_scope()
+        except MnemoscopeError as error:
+            working, failure = None, error
         st.space("stretch")
-        _draw_store(working)
-        _draw_mode(working)
+        _draw_connection(chosen)
+        _draw_extractor(chosen)
+        _draw_mode(chosen, working)
+    _draw_notices(chosen, working)
+    return failure is None or not failures.report(failure)
 
 
-def _draw_store(working: Session) -> None:
-    _draw_named(":material/database:", one_line(working.connection, 40), key="header-store")
-    if working.model is None:
+def _draw_scope() -> Session:
+    working = session.current()
+    scope.draw(working.engine.counts())
+    return working
+
+
+def _draw_connection(chosen: Choice) -> None:
+    names = list(chosen.offered.connections)
+    if len(names) == 1:
+        _draw_named(":material/database:", one_line(names[0], 40), key="header-store")
+        return
+    if st.query_params.get("c") != chosen.connection.name:
+        st.query_params["c"] = chosen.connection.name
+    st.session_state[CONNECTION_KEY] = chosen.connection.name
+    st.selectbox(
+        "Connection",
+        names,
+        key=CONNECTION_KEY,
+        on_change=_go_over,
+        label_visibility="collapsed",
+        width=190,
+        help="Which store is looked at. Each is opened by itself: one that fails does not touch the others.",
+    )
+
+
+def _go_over() -> None:
+    session.choose(st.session_state[CONNECTION_KEY])
+    scope.forget()
+
+
+def _draw_extractor(chosen: Choice) -> None:
+    if chosen.connection.model is None:
         st.badge("Rules extract facts here, not a model", icon=":material/rule:", color="gray", width="content")
     else:
-        _draw_named(":material/smart_toy:", one_line(working.model, 40), key="header-model")
+        _draw_named(":material/smart_toy:", one_line(chosen.connection.model, 40), key="header-model")
 
 
-def _draw_mode(working: Session) -> None:
-    label, icon = ("Writing", ":material/edit:") if working.is_writing else ("Reading", ":material/visibility:")
-    with st.popover(label, icon=icon, type="primary" if working.is_writing else "secondary", width="content"):
+def _draw_mode(chosen: Choice, working: Session | None) -> None:
+    settings = Settings.from_environment()
+    is_wanted = session.is_writing_wanted(chosen, settings)
+    is_writing = is_wanted and not (working and working.closed)
+    operator = st.session_state.get(OPERATOR_KEY) or settings.operator
+    label, icon = ("Writing", ":material/edit:") if is_writing else ("Reading", ":material/visibility:")
+    if chosen.connection.read_only:
+        label, icon = "Read-only", ":material/lock:"
+    with st.popover(label, icon=icon, type="primary" if is_writing else "secondary", width="content"):
         # The widgets are made from the settings once; from then on the session state holds the choice.
-        st.session_state.setdefault(WRITING_KEY, working.is_writing)
-        st.session_state.setdefault(OPERATOR_KEY, working.operator)
-        st.toggle("Allow writing", key=WRITING_KEY, help="While this is off, nothing in the store can change.")
+        st.session_state.setdefault(OPERATOR_KEY, operator)
+        if chosen.connection.read_only:
+            st.markdown("This connection is read-only: its configuration forbids every change.")
+        else:
+            st.session_state.setdefault(WRITING_KEY, is_wanted)
+            st.toggle("Allow writing", key=WRITING_KEY, help="While this is off, nothing in the store can change.")
         st.text_input("Your name in the history", key=OPERATOR_KEY, max_chars=100)
         st.caption("Every change is written down with this name and can be undone.")
-    _draw_named(":material/person:", one_line(working.operator, 24), key="header-operator-name")
+        st.caption("Looking around writes nothing at all: no table, no counter, no time-to-live.")
+    _draw_named(":material/person:", one_line(operator, 24), key="header-operator-name")
+
+
+def _draw_notices(chosen: Choice, working: Session | None) -> None:
+    if chosen.unknown is not None:
+        st.warning("The address asks for a connection that is not configured; this is the first one.")
+    if working is None:
+        return
+    _notice_replacement(chosen)
+    for notice in working.notices:
+        _draw_named(":material/info:", one_line(notice, 300), key=f"header-notice-{working.notices.index(notice)}")
+    if session.foreign_vectors(working):
+        with st.container(horizontal=True, vertical_alignment="center", key="header-identity"):
+            st.badge("Another embedder than the store's", icon=":material/warning:", color="orange", width="content")
+            link_to("health", "What to do")
+
+
+def _notice_replacement(chosen: Choice) -> None:
+    key, version = f"header.version.{chosen.connection.name}", connections.version_of(chosen.connection)
+    before = st.session_state.get(key)
+    st.session_state[key] = version
+    if before not in (None, version, connections.MISSING):
+        st.toast("The file of this store was replaced; it was opened anew.", icon=":material/sync:")
 
 
 def _draw_named(icon: str, text: str, *, key: str) -> None:

@@ -16,9 +16,10 @@ from app import failures, feedback, header, navigation, theme
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
 st.logo(str(theme.LOGO), icon_image=str(theme.ICON), size="large")
 page = navigation.choose()
+answers = header.draw()
 try:
-    header.draw()
     feedback.draw()
-    page.run()
+    if answers or navigation.works_without_store(page):
+        page.run()
 except MnemoscopeError as error:
     failures.report(error)

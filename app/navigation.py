@@ -8,20 +8,24 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-__all__ = ["PAGES", "PAGES_FOLDER", "PageRow", "choose", "link_to", "path_of"]
+__all__ = ["PAGES", "PAGES_FOLDER", "PageRow", "choose", "link_to", "path_of", "works_without_store"]
 
 PAGES_FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
 
 @dataclass(frozen=True)
 class PageRow:
-    """One page. Its file name without the ending is its URL; the first row is the default page, at `/`."""
+    """One page. Its file name without the ending is its URL; the first row is the default page, at `/`.
+
+    `needs_store` says that it is not run while the store does not answer.
+    """
 
     name: str
     title: str
     icon: str
     section: str
     help: str
+    needs_store: bool = True
 
 
 PAGES: tuple[PageRow, ...] = (
@@ -29,6 +33,17 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("browse", "Browse", ":material/table_rows:", "See", "Every memory: read, filter, edit and forget."),
     PageRow("recall", "Recall", ":material/manage_search:", "Explain", "What a query brings back, and why."),
     PageRow("replay", "Replay", ":material/replay:", "Explain", "What a conversation would leave behind."),
+    PageRow(
+        "health", "Health", ":material/monitor_heart:", "Operate", "Whether the store is in order, and what to do."
+    ),
+    PageRow(
+        "connect",
+        "Connect",
+        ":material/cable:",
+        "Operate",
+        "Try a connection step by step, and write it down.",
+        needs_store=False,
+    ),
 )
 
 
@@ -49,6 +64,11 @@ def path_of(name: str) -> str:
     if all(row.name != name for row in PAGES):
         raise KeyError(f"There is no page {name!r}; there are {', '.join(row.name for row in PAGES)}.")
     return str(PAGES_FOLDER / f"{name}.py")
+
+
+def works_without_store(page: Page) -> bool:
+    """Whether the page has something to say while the store does not answer."""
+    return any(row.title == page.title and not row.needs_store for row in PAGES)
 
 
 def link_to(name: str, label: str, **query: str | list[str]) -> None:

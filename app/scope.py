@@ -14,7 +14,7 @@ from mnemoscope.namespaces import Namespace, is_within, read_prefix, show_namesp
 
 from app.display import counted, one_line
 
-__all__ = ["BELOW_KEY", "NAMESPACE_KEY", "Scope", "choices", "current", "draw"]
+__all__ = ["BELOW_KEY", "NAMESPACE_KEY", "Scope", "choices", "current", "draw", "forget"]
 
 NAMESPACE_KEY = "scope.namespace"
 BELOW_KEY = "scope.below"
@@ -57,6 +57,11 @@ def choices(counts: Iterable[Namespace]) -> list[Namespace]:
     """What can be chosen: the whole store, every namespace, and every prefix of one, in order."""
     prefixes = {namespace[:depth] for namespace in counts for depth in range(len(namespace) + 1)}
     return sorted(prefixes | {()})
+
+
+def forget() -> None:
+    """Go back to the whole store: another one is looked at."""
+    _keep(Scope())
 
 
 def draw(counts: Mapping[Namespace, int]) -> Scope:

@@ -108,7 +108,7 @@ def build(*, opens_browser: bool) -> st.App:
         if opens_browser:
             threading.Thread(target=_open_browser_when_healthy, daemon=True).start()
         yield
-        session.memory_engine.clear()
+        session.close_all()
 
     return st.App(
         MAIN,

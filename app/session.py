@@ -1,4 +1,4 @@
-"""What a page works on: one cached engine a store, and who may do what with it.
+"""What a page works on: one cached engine a connection, and who may do what with it.
 
 Pages call `current()` once and use what it holds. Tests replace `memory_engine`.
 """
@@ -9,16 +9,51 @@ from dataclasses import dataclass
 
 import streamlit as st
 from mnemoscope import MemoryEngine
+from mnemoscope.connecting import OpenedStore, is_shared
+from mnemoscope.connections import Connection
 from mnemoscope.errors import PermissionDeniedError
+from mnemoscope.identity import mismatch, present_identity, stored_identity
 from mnemoscope.stores.base import StoreAdapter
 
-from app.connections import close_engine, connection_name, open_engine
+from app import connections
+from app.calls import call_log
+from app.connections import Catalogue
 from app.settings import Settings
 
-__all__ = ["OPERATOR_KEY", "WRITING_KEY", "Session", "current", "memory_engine", "require_writing", "warm"]
+__all__ = [
+    "CONNECTION_KEY",
+    "OPERATOR_KEY",
+    "WRITING_KEY",
+    "Choice",
+    "Session",
+    "choice",
+    "choose",
+    "close_all",
+    "current",
+    "foreign_vectors",
+    "is_writing_wanted",
+    "memory_engine",
+    "require_writing",
+    "warm",
+]
 
 WRITING_KEY = "header.is_writing"
 OPERATOR_KEY = "header.operator"
+CONNECTION_KEY = "header.connection"
+
+_CHOSEN = "session.connection"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of the offered connections is chosen, by the URL (`c`), by the operator, or as the first one.
+
+    `unknown` is the name that the URL asks for in vain.
+    """
+
+    offered: Catalogue
+    connection: Connection
+    unknown: str | None = None
 
 
 @dataclass(frozen=True)
@@ -27,6 +62,7 @@ class Session:
 
     `connection` names the store, `operator` is who changes are journalled for, `is_writing` whether the
     operator has switched writing on, and `model` the chat model in use; None means that rules stand in.
+    `closed` says why nothing can be written, and `notices` what to know of how the store was opened.
     """
 
     engine: MemoryEngine
@@ -34,6 +70,8 @@ class Session:
     operator: str
     is_writing: bool
     model: str | None
+    closed: str = ""
+    notices: tuple[str, ...] = ()
 
     @property
     def adapter(self) -> StoreAdapter:
@@ -41,43 +79,118 @@ class Session:
         return self.engine.adapter
 
 
+def choice() -> Choice:
+    """The connection of the running script.
+
+    Raises:
+        ConfigurationError: the configuration cannot be used.
+    """
+    offered = connections.catalogue(Settings.from_environment())
+    asked = st.query_params.get("c")
+    unknown = asked if asked is not None and asked not in offered.connections else None
+    name = asked if unknown is None and asked is not None else st.session_state.get(_CHOSEN)
+    connection = offered.find(name)
+    before = st.session_state.get(_CHOSEN)
+    st.session_state[_CHOSEN] = connection.name
+    if before not in (None, connection.name):
+        # Writing is switched on for one store at a time.
+        st.session_state[WRITING_KEY] = False
+    return Choice(offered, connection, unknown)
+
+
+def choose(name: str) -> None:
+    """Go over to another connection, for reading until writing is switched on for it."""
+    st.query_params["c"] = name
+
+
 def current() -> Session:
     """The session of the running script.
 
     Raises:
+        ConfigurationError: the configuration cannot be used.
         StoreUnavailableError: the store cannot be opened.
     """
     settings = Settings.from_environment()
+    chosen = choice()
+    connection = chosen.connection
+    wants_writing = is_writing_wanted(chosen, settings)
+    is_own = connection.name == chosen.offered.own
+    engine = memory_engine(connection, wants_writing, connections.version_of(connection), is_own)
+    closed = connections.closed_because(engine)
     return Session(
-        engine=memory_engine(settings.store, settings.model),
-        connection=connection_name(settings.store),
+        engine=engine,
+        connection=connection.name,
         operator=st.session_state.get(OPERATOR_KEY) or settings.operator,
-        is_writing=bool(st.session_state.get(WRITING_KEY, settings.is_writing)),
-        model=settings.model,
+        is_writing=wants_writing and not closed,
+        model=connection.model,
+        closed=closed,
+        notices=connections.notices_of(engine),
     )
+
+
+def foreign_vectors(working: Session) -> str:
+    """How the embedder differs from the one whose vectors the store holds; empty where it does not."""
+    return mismatch(stored_identity(working.adapter), present_identity(working.adapter))
+
+
+def is_writing_wanted(chosen: Choice, settings: Settings) -> bool:
+    """Whether the operator wants to write, on a connection that can be written.
+
+    What the settings say holds for the first connection alone.
+    """
+    at_first = settings.is_writing and chosen.connection.name == chosen.offered.default
+    return bool(st.session_state.get(WRITING_KEY, at_first)) and not chosen.connection.read_only
 
 
 def require_writing() -> Session:
     """The session, for an action that writes; call it first in every such action.
 
     Raises:
-        PermissionDeniedError: writing is switched off.
+        PermissionDeniedError: writing is switched off, or not possible here.
     """
     session = current()
-    if not session.is_writing:
-        raise PermissionDeniedError("Writing is off. Switch it on at the top of the page, then repeat the action.")
-    return session
+    if session.is_writing:
+        return session
+    if session.closed and (choice().connection.read_only or st.session_state.get(WRITING_KEY)):
+        raise PermissionDeniedError(session.closed)
+    raise PermissionDeniedError("Writing is off. Switch it on at the top of the page, then repeat the action.")
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, on_release=close_engine)
-def memory_engine(store: str, model: str | None) -> MemoryEngine:
-    """The engine over this store, opened once for all sessions of this process."""
-    return open_engine(store, model)
+@st.cache_resource(max_entries=8, show_spinner=False, on_release=MemoryEngine.close)
+def memory_engine(connection: Connection, writing: bool, version: str, is_own: bool = False) -> MemoryEngine:
+    """The engine over this connection, opened once for all sessions of this process.
+
+    Where a file was replaced its `version` is another, and it is opened anew.
+    """
+    watcher = call_log().watcher(connection.name, connection.secrets)
+    if is_shared(connection):
+        opened = _shared_store(connection)
+        closed = "" if writing else "The store is used for reading alone, so nothing was written. Switch writing on."
+        own = OpenedStore(opened.store, opened.closed or closed, opened.notices, opened.limits)
+        return connections.engine_on(own, connection, watcher=watcher)
+    stands_in = is_own and not writing and version == connections.MISSING
+    opened = connections.store_of(connection, writing=writing, stands_in=stands_in)
+    return connections.engine_on(opened, connection, watcher=watcher)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, on_release=lambda opened: opened.close())
+def _shared_store(connection: Connection) -> OpenedStore:
+    return connections.store_of(connection, writing=True)
+
+
+def close_all() -> None:
+    """Close every engine and store."""
+    memory_engine.clear()
+    _shared_store.clear()
 
 
 def warm() -> None:
-    """Open the store and load the embedder before the first page asks for them."""
+    """Open the first store and load its embedder before the first page asks for them."""
     settings = Settings.from_environment()
-    engine = memory_engine(settings.store, settings.model)
+    offered = connections.catalogue(settings)
+    connection = offered.find(None)
+    writing = settings.is_writing and not connection.read_only
+    version = connections.version_of(connection)
+    engine = memory_engine(connection, writing, version, connection.name == offered.own)
     if engine.adapter.embeddings is not None:
         engine.adapter.embeddings.embed_query("warm")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemoscope.connections import CONFIG_VARIABLE
+
 __all__ = ["VARIABLES", "Settings", "Variable", "data_folder"]
 
 
@@ -21,42 +23,59 @@ class Variable:
 
 
 VARIABLES: dict[str, Variable] = {
-    "store": Variable("MNEMOSCOPE_STORE", "The SQLite file with the memories."),
+    "store": Variable("MNEMOSCOPE_STORE", "The store: the path of an SQLite file, or an address."),
+    "config": Variable(CONFIG_VARIABLE, "The file with the connections."),
+    "connection": Variable("MNEMOSCOPE_CONNECTION", "The connection of that file to begin with."),
     "model": Variable("MNEMOSCOPE_MODEL", 'The chat model, such as "anthropic:…"; without one, rules extract facts.'),
+    "embedder": Variable("MNEMOSCOPE_EMBEDDER", 'What embeds in the store: "bundled", "hashing", "provider:model".'),
+    "profile": Variable("MNEMOSCOPE_PROFILE", "The profile: its weights and thresholds."),
     "operator": Variable("MNEMOSCOPE_OPERATOR", "The name under which your changes are journalled."),
     "is_writing": Variable("MNEMOSCOPE_WRITE", "1 starts the dashboard with writing switched on."),
+    "is_read_only": Variable("MNEMOSCOPE_READ_ONLY", "1 makes every connection read-only, whatever its own setting."),
 }
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Which store to open, with which model, for whom, and whether writing starts switched on."""
+    """What was asked for on the command line and in the environment; None where it was not.
 
-    store: str
+    `store` names one store beside those of the file `config`; `connection` is the one to begin with. `model`,
+    `profile` and `is_read_only` hold for every connection, `embedder` for `store`.
+    """
+
+    store: str | None
     model: str | None
     operator: str
     is_writing: bool = False
+    config: str | None = None
+    connection: str | None = None
+    embedder: str | None = None
+    profile: str | None = None
+    is_read_only: bool = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
         """The settings named by the environment, with defaults for the rest."""
         given = {field: environment.get(variable.name, "").strip() for field, variable in VARIABLES.items()}
         return cls(
-            store=given["store"] or str(data_folder() / "memories.sqlite"),
+            store=given["store"] or None,
             model=given["model"] or None,
             operator=given["operator"] or _login_name(),
-            is_writing=given["is_writing"].casefold() in ("1", "true", "yes", "on"),
+            is_writing=_is_yes(given["is_writing"]),
+            config=given["config"] or None,
+            connection=given["connection"] or None,
+            embedder=given["embedder"] or None,
+            profile=given["profile"] or None,
+            is_read_only=_is_yes(given["is_read_only"]),
         )
 
     def to_environment(self) -> dict[str, str]:
         """The environment variables from which `from_environment` makes these settings."""
-        values = {
-            "store": self.store,
-            "model": self.model or "",
-            "operator": self.operator,
-            "is_writing": "1" if self.is_writing else "",
+        values = {field: getattr(self, field) for field in VARIABLES}
+        return {
+            VARIABLES[field].name: ("1" if value else "") if isinstance(value, bool) else value or ""
+            for field, value in values.items()
         }
-        return {VARIABLES[field].name: value for field, value in values.items()}
 
 
 def data_folder() -> Path:
@@ -68,6 +87,10 @@ def data_folder() -> Path:
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return base / "mnemoscope"
+
+
+def _is_yes(text: str) -> bool:
+    return text.casefold() in ("1", "true", "yes", "on")
 
 
 def _login_name() -> str:

@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
-from mnemoscope.errors import ConflictError, MnemoscopeError, PermissionDeniedError, StoreError
+from mnemoscope.errors import (
+    ConfigurationError,
+    ConflictError,
+    MnemoscopeError,
+    PermissionDeniedError,
+    StoreError,
+)
 
+from app import connections
 from app.display import counted, safe
 
 __all__ = ["broken", "empty", "failed", "filtered_out"]
 
 _TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
     (StoreError, "The store did not answer", "Run `mnemoscope doctor` in a terminal: it says what to do."),
+    (ConfigurationError, "The configuration cannot be used", "Correct what is named here, then reload the page."),
     (ConflictError, "Someone changed this meanwhile", "Reload the page, look at the new text, and decide again."),
     (PermissionDeniedError, "Not allowed here", "Nothing was changed."),
 )
@@ -47,7 +55,7 @@ def failed(error: MnemoscopeError) -> None:
         ("This could not be done", "Nothing was changed."),
     )
     st.error(f"**{title}**  \n{hint}", icon=":material/error:")
-    st.code(safe(str(error), 2_000), language=None, wrap_lines=True)
+    st.code(safe(connections.scrubbed(str(error)), 2_000), language=None, wrap_lines=True)
 
 
 def broken(error_id: str) -> None:

@@ -52,12 +52,13 @@ def seeded_engine(empty_engine: MemoryEngine) -> MemoryEngine:
 @pytest.fixture
 def seeded_file(tmp_path: Path) -> Path:
     """An SQLite file that holds `SEED`, embedded by the bundled model, closed again."""
-    from app.connections import close_engine, open_engine
+    from mnemoscope.connecting import open_connection
+    from mnemoscope.connections import connection_to
 
     path = tmp_path / "seeded.sqlite"
-    engine = open_engine(str(path), None)
+    engine = open_connection(connection_to(str(path)))
     _seed(engine)
-    close_engine(engine)
+    engine.close()
     return path
 
 
@@ -82,7 +83,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
         state: dict[str, Any] | None = None,
     ) -> AppTest:
         if engine is not None:
-            monkeypatch.setattr(session, "memory_engine", lambda _store, _model: engine)
+            monkeypatch.setattr(session, "memory_engine", lambda *_arguments: engine)
         test = AppTest.from_file(str(MAIN), default_timeout=30)
         for name, value in (query or {}).items():
             test.query_params[name] = value

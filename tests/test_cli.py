@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from app import server, trial
+from app import connections, server, trial
 from app.commands import COMMANDS, mnemoscope
 from app.settings import VARIABLES, Settings
 
@@ -24,6 +25,8 @@ def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for variable in VARIABLES.values():
         monkeypatch.delenv(variable.name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOGNAME", "ana")
     return tmp_path
 
@@ -34,8 +37,10 @@ def invoke(*arguments: str) -> Result:
 
 def test_the_bare_command_serves_the_own_store_reading_only(served: list[dict[str, Any]], own_folders: Path) -> None:
     assert invoke().exit_code == 0
+    assert served == [{"settings": Settings(None, None, "ana", False), "port": None, "opens_browser": True}]
     own = own_folders / "data" / "mnemoscope" / "memories.sqlite"
-    assert served == [{"settings": Settings(str(own), None, "ana", False), "port": None, "opens_browser": True}]
+    first = connections.catalogue(served[0]["settings"]).find(None)
+    assert first.file() == own
 
 
 def test_options_win_over_the_environment(
@@ -68,6 +73,7 @@ def test_the_doctor_finds_a_new_machine_in_order(tmp_path: Path) -> None:
     result = invoke("doctor", "--store", str(tmp_path / "m.sqlite"))
     assert result.exit_code == 0, result.output
     assert "ok   Embedder: the bundled MiniLM, 384 dimensions" in result.output
+    assert "warn Reachable: " in result.output
     assert "is not there yet; the first memory makes it" in result.output
     assert "ok   Model: none, so rules extract facts" in result.output
     assert not (tmp_path / "m.sqlite").exists()
@@ -78,7 +84,7 @@ def test_the_doctor_fails_on_a_damaged_store_and_says_what_to_do(tmp_path: Path)
     damaged.write_bytes(b"this is no database" * 100)
     result = invoke("doctor", "--store", str(damaged))
     assert result.exit_code == 1
-    assert f"FAIL Store: The SQLite file {damaged} cannot be used" in result.output
+    assert f"FAIL Reachable: The SQLite file {damaged} cannot be used" in result.output
     assert "Name another file with --store or $MNEMOSCOPE_STORE." in result.output
 
 
@@ -87,6 +93,30 @@ def test_the_doctor_fails_on_a_model_that_cannot_answer(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "FAIL Model: " in result.output
     assert "Check its name, its package and the key in the environment." in result.output
+
+
+def test_the_doctor_prints_json(tmp_path: Path) -> None:
+    result = invoke("doctor", "--store", str(tmp_path / "m.sqlite"), "--json")
+    printed = json.loads(result.output)
+    assert (printed["connection"], printed["is_good"]) == ("m.sqlite", True)
+    assert [step["name"] for step in printed["steps"]][:3] == ["Configuration", "Embedder", "Reachable"]
+
+
+def test_the_doctor_checks_the_connection_that_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mnemoscope.toml").write_text('[connections.lab]\nurl = "memory:"\nembedder = "hashing"\n')
+    result = invoke("doctor", "--connection", "lab")
+    assert result.exit_code == 0, result.output
+    assert "Configuration: lab: memory:" in result.output
+    refused = invoke("doctor", "--connection", "nowhere")
+    assert refused.exit_code == 1
+    assert "There is no connection 'nowhere'; there is lab" in refused.output
+
+
+def test_a_password_on_the_command_line_is_refused_and_not_repeated() -> None:
+    result = invoke("doctor", "--store", "postgresql://ana:hunter2@localhost/memories")
+    assert result.exit_code == 2
+    assert "spells out a password" in result.output
+    assert "hunter2" not in result.output
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

@@ -8,14 +8,23 @@ from app.settings import VARIABLES, Settings, data_folder
 
 
 def test_settings_survive_the_way_to_the_script() -> None:
-    settings = Settings(store="/data/m.sqlite", model="anthropic:x", operator="ana", is_writing=True)
+    settings = Settings(
+        store="/data/m.sqlite",
+        model="anthropic:x",
+        operator="ana",
+        is_writing=True,
+        config="/etc/mnemoscope.toml",
+        connection="production",
+        embedder="hashing",
+        profile="classic",
+        is_read_only=True,
+    )
     assert Settings.from_environment(settings.to_environment()) == settings
 
 
-def test_nothing_named_means_an_own_file_no_model_and_reading() -> None:
+def test_nothing_named_means_no_store_no_model_and_reading() -> None:
     settings = Settings.from_environment({})
-    assert settings.store == str(data_folder() / "memories.sqlite")
-    assert (settings.model, settings.is_writing) == (None, False)
+    assert (settings.store, settings.model, settings.is_writing, settings.is_read_only) == (None, None, False, False)
     assert settings.operator
 
 

@@ -113,15 +113,6 @@ def test_an_action_can_be_undone_from_the_bar_until_it_is_dismissed(
     assert "feedback.offer" not in test.session_state
 
 
-def test_the_real_store_is_opened_once_for_the_settings(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("MNEMOSCOPE_STORE", str(tmp_path / "new" / "m.sqlite"))
-    test = dashboard()
-    assert not test.exception
-    assert (tmp_path / "new" / "m.sqlite").exists()
-
-
 def test_a_store_that_cannot_be_opened_is_a_message_not_a_crash(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,0 +1,3 @@
+"""Connect."""
+import streamlit as st
+st.title("Connect", anchor=False)

@@ -1,0 +1,3 @@
+"""Health."""
+import streamlit as st
+st.title("Health", anchor=False)
