@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
-import numpy as np
-
 from .namespaces import RESERVED_ROOT, Namespace
+from .packing import packed, unpacked
 from .records import MemoryRecord, text_of
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .times import from_iso, read_time, to_iso
@@ -119,9 +117,9 @@ class Change:
             "buries": self.buries,
             "erased": self.erased,
             "created_at": to_iso(self.created_at) if self.created_at else None,
-            "vectors": _packed(self.vectors),
+            "vectors": packed(self.vectors),
             "stone": self.stone,
-            "stone_vectors": _packed(self.stone_vectors),
+            "stone_vectors": packed(self.stone_vectors),
         }
 
     @classmethod
@@ -144,9 +142,9 @@ class Change:
             buries=value["buries"],
             erased=value["erased"],
             created_at=read_time(value.get("created_at")),
-            vectors=_unpacked(value["vectors"]),
+            vectors=unpacked(value["vectors"]),
             stone=value["stone"],
-            stone_vectors=_unpacked(value["stone_vectors"]),
+            stone_vectors=unpacked(value["stone_vectors"]),
         )
 
 
@@ -199,14 +197,3 @@ class Tombstone:
             allowed=value["allowed"],
             created_at=created_at,
         )
-
-
-def _packed(vectors: Vectors) -> dict[str, str]:
-    return {
-        name: base64.b64encode(np.ascontiguousarray(vector, "<f4").tobytes()).decode("ascii")
-        for name, vector in vectors.items()
-    }
-
-
-def _unpacked(packed: Mapping[str, str]) -> Vectors:
-    return {name: np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32) for name, text in packed.items()}

@@ -47,6 +47,16 @@ KNOBS: dict[str, Knob] = {
         ),
         Knob("default_importance", 0.5, 0.0, 1.0, "Importance of a memory that states none."),
         Knob("touch_on_recall", True, 0, 1, "Whether a recall is noted in the memory's access history."),
+        Knob(
+            "suppress_for_days", 36_500.0, 0.0, 36_500.0, "Days for which facts like a forgotten one are suppressed."
+        ),
+        Knob(
+            "history_days",
+            36_500.0,
+            0.0,
+            36_500.0,
+            "Days of history that trim_history keeps when it is called.",
+        ),
     )
 }
 
@@ -77,6 +87,8 @@ class MemoryConfig:
     default_importance: float = _knob("default_importance")
     touch_on_recall: bool = _knob("touch_on_recall")
     lexical_weight: float = _knob("lexical_weight")
+    suppress_for_days: float = _knob("suppress_for_days")
+    history_days: float = _knob("history_days")
 
     def __post_init__(self) -> None:
         for spec in fields(self):

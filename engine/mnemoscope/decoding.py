@@ -42,8 +42,12 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_CONTROL = 0.1
 
 
-def text_chunks(data: bytes | str | BinaryIO, *, name: str = "") -> Iterator[str]:
+def text_chunks(
+    data: bytes | str | BinaryIO, *, name: str = "", wanted: str = "a conversation as text"
+) -> Iterator[str]:
     """The text of an upload, in pieces: UTF-8 with or without a mark, UTF-16 and UTF-32 by their marks.
+
+    `name` and `wanted` are what the upload is and should be, for the message where it cannot be read.
 
     Raises:
         ConversationError: the data is binary, or not in the encoding it is marked with; with the byte position.
@@ -52,23 +56,23 @@ def text_chunks(data: bytes | str | BinaryIO, *, name: str = "") -> Iterator[str
     if isinstance(data, str):
         return _slices(data.removeprefix("\ufeff"))
     if isinstance(data, bytes | bytearray | memoryview):
-        return _decoded(io.BytesIO(data), name or "The upload")
+        return _decoded(io.BytesIO(data), name or "The upload", wanted)
     if not hasattr(data, "read"):
         raise InputError(f"The upload is {shown(data)}; allowed are bytes, text or a file opened in binary mode.")
-    return _decoded(data, name or "The upload")
+    return _decoded(data, name or "The upload", wanted)
 
 
 def _slices(text: str) -> Iterator[str]:
     return (text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK))
 
 
-def _decoded(file: BinaryIO, name: str) -> Iterator[str]:
+def _decoded(file: BinaryIO, name: str, wanted: str) -> Iterator[str]:
     head = _bytes_of(file, name)
     mark, encoding = next(
         ((mark, encoding) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), (b"", "utf-8")
     )
     if not mark:
-        _refuse_binary(head, name)
+        _refuse_binary(head, name, wanted)
     decoder = codecs.getincrementaldecoder(encoding)()
     chunk, position = head[len(mark) :], len(mark)
     while True:
@@ -94,10 +98,10 @@ def _bytes_of(file: BinaryIO, name: str) -> bytes:
     return chunk
 
 
-def _refuse_binary(head: bytes, name: str) -> None:
+def _refuse_binary(head: bytes, name: str, wanted: str) -> None:
     for signature, what in _SIGNATURES.items():
         if head.startswith(signature):
-            raise ConversationError(f"{name} is {what}, not a conversation as text.")
+            raise ConversationError(f"{name} is {what}, not {wanted}.")
     start = head[:4096]
     if start and len(_CONTROL.findall(start)) > _MOST_CONTROL * len(start):
         raise ConversationError(f"{name} is binary data, not text (or UTF-16 without a byte order mark).")

@@ -17,6 +17,7 @@ from .access import Access, AccessLog
 from .checking import check_moment, check_texts, check_whole
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
+from .curating import Curating
 from .curation import (
     SAMPLE,
     Forgotten,
@@ -36,6 +37,7 @@ from .facts import Consolidator, ExtractedFact, Extractor
 from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
 from .journal import Change, Journal, Tombstone, book
+from .keeping import Keeping
 from .messages import read_messages
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix, show_namespace
 from .planner import Planner
@@ -87,7 +89,7 @@ def _twin(
     return twin
 
 
-class MemoryEngine:
+class MemoryEngine(Curating, Keeping):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:

@@ -22,7 +22,8 @@ from .namespaces import Namespace
 from .records import MemoryRecord, text_of
 from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
-from .times import Clock
+from .times import Clock, aware
+from .trimming import horizon
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book", "group_name"]
 
@@ -128,7 +129,17 @@ class Journal:
         return [_inverse(change, reason) for change in reversed(changes)]
 
     def as_of(self, namespace: Namespace, moment: datetime) -> list[MemoryRecord]:
-        """The memories of a namespace as they were at that time, by key."""
+        """The memories of a namespace as they were at that time, by key.
+
+        Raises:
+            InputError: changes since then were dropped by `trim_history`, so nobody knows.
+        """
+        begins = horizon(self._adapter)
+        if begins is not None and aware(moment) < begins:
+            raise InputError(
+                f"The history begins at {begins.isoformat()}, because older changes were trimmed; "
+                f"how things were at {moment.isoformat()} is not known any more."
+            )
         present = {item.key: item for item in self._adapter.load(namespace).items}
         for change in self.history(namespace):
             if change.at <= moment:

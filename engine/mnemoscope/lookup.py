@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +143,8 @@ class Lookup:
         return {key: stone for key, stone in stones.items() if self._suppresses(stone)}
 
     def _suppresses(self, stone: Tombstone) -> bool:
-        return not stone.allowed and _same_eyes(stone.record, self._terms)
+        is_over = self._now - stone.forgotten_at >= timedelta(days=self._config.suppress_for_days)
+        return not stone.allowed and not is_over and _same_eyes(stone.record, self._terms)
 
     def _stones_of(self, facts: Sequence[ExtractedFact], hits: Sequence[Sequence[Hit]]) -> dict[int, Tombstone]:
         found: dict[int, Tombstone] = {}

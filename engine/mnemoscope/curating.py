@@ -1,0 +1,245 @@
+"""`Curating`: what a curator does with an engine beyond one memory at a time: worklists, merge, move, allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from .accepting import Means, accepting_edits, proposals_of, refs_of, texts_of
+from .access import Access, AccessLog
+from .changes import Change, Edit, book
+from .cleaning import cleaned_object
+from .embedded import embed_texts
+from .errors import InputError, NotFoundError
+from .findings import Finding
+from .index import ScopeIndex
+from .journal import Journal, Tombstone
+from .merging import check_revisions, merge_edits, move_edits, present
+from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
+from .rejections import Rejection, Rejections
+from .steps import run
+from .stores.base import EMBED_AGAIN, Ref, StoreAdapter, StoredItem, Vectors
+from .survey import Criteria, Survey
+from .times import Clock
+from .watching import Watch
+from .worklists import WORKLISTS
+
+__all__ = ["Curating"]
+
+_PAGE = 500
+
+
+class Curating:
+    """The part of `MemoryEngine` for curators."""
+
+    adapter: StoreAdapter
+    actor: str
+    consolidator: Any
+    _journal: Journal
+    _access: AccessLog
+    _clock: Clock
+
+    def index(self, namespace: NamespaceLike, *, subtree: bool = False) -> ScopeIndex:
+        """The cached index of a scope."""
+        raise NotImplementedError
+
+    # Worklists
+
+    def survey(
+        self,
+        namespace: NamespaceLike,
+        *,
+        subtree: bool = False,
+        criteria: Criteria | None = None,
+        judged: bool = False,
+        watch: Watch | None = None,
+    ) -> Survey:
+        """Everything that worklists look at, read once; `WORKLISTS[name].find(survey)` gives the rows of one.
+
+        `judged` asks this engine's consolidator about the most likely contradictions, in one call.
+        """
+        index = self.index(namespace, subtree=subtree)
+        chosen, now = criteria or Criteria(), self._clock()
+        return Survey(
+            index,
+            now,
+            access=self._accessed(index),
+            changes=self._changes_since(index, now - chosen.changed_within),
+            misfits=self._misfits(index),
+            criteria=chosen,
+            judge=self.consolidator if judged else None,
+            watch=watch or Watch(),
+        )
+
+    def worklist(self, name: str, namespace: NamespaceLike, **options: Any) -> list[Finding]:
+        """The rows of one of `WORKLISTS`, without those whose proposals were rejected; options as for `survey`.
+
+        Raises:
+            InputError: there is no such worklist.
+            CancelledWorkError: the watch says that it was cancelled.
+        """
+        if name not in WORKLISTS:
+            raise InputError(f"There is no worklist {name!r}; there are {', '.join(WORKLISTS)}.")
+        survey = self.survey(namespace, **options)
+        rejected = self.rejections(namespace, subtree=survey.index.subtree)
+        return [finding for finding in WORKLISTS[name].find(survey) if finding.id not in rejected]
+
+    def rejections(self, namespace: NamespaceLike, *, subtree: bool = False) -> dict[str, Rejection]:
+        """What was rejected, by the finding's id."""
+        where = read_prefix(namespace) if subtree else read_namespace(namespace)
+        return Rejections(self.adapter).of(where, subtree=subtree)
+
+    def reject(self, findings: Sequence[Finding], *, actor: str | None = None, reason: str = "") -> None:
+        """Turn proposals down: they stay out of the worklists until one of their memories changes."""
+        Rejections(self.adapter).add(findings, actor=actor or self.actor, at=self._clock(), reason=reason)
+
+    def unreject(self, findings: Sequence[Finding]) -> None:
+        """Take rejections back."""
+        Rejections(self.adapter).remove(findings)
+
+    def accept(self, findings: Sequence[Finding], *, actor: str | None = None, reason: str = "") -> list[Change]:
+        """Carry out the proposals of findings, all as one group or none.
+
+        Raises:
+            ConflictError: a memory is not what it was when the worklist was made.
+            InputError: one proposes nothing, or two want different things of one memory.
+        """
+        refs = refs_of(findings)
+        items = {item.ref: item for item in self.adapter.get(refs) if item is not None}
+        vectors = run(embed_texts(self.adapter, texts_of(findings, items)))
+        edits = accepting_edits(findings, Means(items, vectors, self._clock(), reason))
+        for finding, proposal in proposals_of(findings):
+            if proposal.kind == "undo" and proposal.change is not None:
+                edits += self._journal.undo_edits(proposal.change, reason=reason or f"worklist: {finding.worklist}")
+        return self._journal.commit(edits, actor=actor or self.actor)
+
+    # Edits of several memories
+
+    def merge(
+        self,
+        namespace: NamespaceLike,
+        keys: Sequence[str],
+        *,
+        content: str | None = None,
+        expected_revisions: Mapping[str, int] | None = None,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> list[Change]:
+        """Make one memory of several: the first stays, says `content` (or what it said), and takes over what the
+        others add; they go without a tombstone. One group for `undo`.
+
+        Raises:
+            NotFoundError: one of them is not there.
+            ConflictError: one is not at its expected revision, or was changed at the same moment.
+            InputError: there are not two, or not the same people may see them all.
+        """
+        where, text = read_namespace(namespace), None if content is None else _text(content)
+        places: list[Ref] = [(where, key) for key in dict.fromkeys(keys)]
+        items = present(places, self.adapter.get(places))
+        check_revisions(items, expected_revisions)
+        vectors = run(embed_texts(self.adapter, [text] if text is not None else []))
+        edits = merge_edits(items, text, vectors, self._clock(), reason=reason)
+        return self._journal.commit(edits, actor=actor or self.actor)
+
+    def move(
+        self,
+        namespace: NamespaceLike,
+        key: str,
+        target: NamespaceLike,
+        *,
+        expected_revision: int | None = None,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> list[Change]:
+        """Take a memory to another namespace, under the same key, with its vector and time of creation.
+
+        Raises:
+            NotFoundError: there is no such memory.
+            ConflictError: the target has a memory of that key, or this one is not at its expected revision.
+        """
+        place = (read_namespace(namespace), key)
+        expected = None if expected_revision is None else {key: expected_revision}
+        check_revisions(present([place], self.adapter.get([place])), expected)
+        return self.move_at([place], target, actor=actor, reason=reason)
+
+    def move_at(
+        self, refs: Sequence[Ref], target: NamespaceLike, *, actor: str | None = None, reason: str = ""
+    ) -> list[Change]:
+        """Take the memories at these places to another namespace, as one group; see `move`."""
+        where = read_namespace(target)
+        places = [(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)]
+        found = self._with_vectors(places)
+        present(places, [found[place][0] if place in found else None for place in places])
+        edits = [edit for place in places for edit in _moved(found[place], where, reason)]
+        return self._journal.commit(edits, actor=actor or self.actor)
+
+    # The trash
+
+    def allow(
+        self,
+        namespace: NamespaceLike,
+        key: str,
+        *,
+        allowed: bool = True,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> Change:
+        """Let facts like a forgotten memory be remembered again or, with `allowed=False`, suppress them again.
+
+        Raises:
+            NotFoundError: there is no tombstone of that key.
+        """
+        where = read_namespace(namespace)
+        at = (book("tombstones", where), key)
+        found = self._with_vectors([at])
+        if at not in found:
+            raise NotFoundError(f"Nothing forgotten has the key {key!r} in {show_namespace(where)}; see trash().")
+        item, vectors = found[at]
+        stone = replace(Tombstone.from_value(item.value), allowed=allowed).to_value()
+        edit = Edit(where, key, "allow", None, None, reason=reason, stone=stone, stone_vectors=vectors)
+        return self._journal.commit([edit], actor=actor or self.actor)[0]
+
+    # Reading for the above
+
+    def _with_vectors(self, places: Sequence[Ref]) -> dict[Ref, tuple[StoredItem, Vectors]]:
+        if not places:
+            return {}
+        snapshot = self.adapter.load(places[0][0], keys=places)
+        read = self.adapter.abilities.reads_vectors
+        vectors = snapshot.vectors_by_item() if read else [EMBED_AGAIN] * len(snapshot.items)
+        return {item.ref: (item, each) for item, each in zip(snapshot.items, vectors, strict=True)}
+
+    def _accessed(self, index: ScopeIndex) -> dict[Ref, Access]:
+        namespaces = dict.fromkeys(record.namespace for record in index.records)
+        return {(each, key): access for each in namespaces for key, access in self._access.of(each).items()}
+
+    def _changes_since(self, index: ScopeIndex, since: datetime) -> list[Change]:
+        changes: list[Change] = []
+        before = None
+        while True:
+            page = self._journal.history(index.namespace, subtree=index.subtree, before=before, limit=_PAGE)
+            changes += (change for change in page if change.at >= since)
+            if len(page) < _PAGE or page[-1].at < since:
+                return changes
+            before = page[-1].id
+
+    def _misfits(self, index: ScopeIndex) -> dict[Ref, int]:
+        if not index.misfits:
+            return {}
+        lacking: Iterable[Ref] = (ref for ref, at in index.position.items() if not index.vectored[at])
+        snapshot = self.adapter.load(index.namespace, subtree=index.subtree, keys=list(lacking))
+        return {snapshot.items[at].ref: count for at, count in snapshot.misfits.items()}
+
+
+def _text(content: str) -> str:
+    text: str = cleaned_object({"content": content.strip()})["content"]
+    if not text:
+        raise InputError("A memory needs some text; to take it away, forget it.")
+    return text
+
+
+def _moved(found: tuple[StoredItem, Vectors], target: Namespace, reason: str) -> list[Edit]:
+    item, vectors = found
+    return move_edits(item, target, vectors, reason=reason)

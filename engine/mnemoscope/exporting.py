@@ -1,0 +1,169 @@
+"""Export: everything a scope holds as JSON lines, or its memories as CSV for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from .changes import book
+from .cleaning import cleaned_object
+from .embedding import identity_of
+from .namespaces import Namespace, show_namespace
+from .packing import packed
+from .records import MemoryRecord
+from .stores.base import Snapshot, StoreAdapter
+from .times import to_iso
+
+__all__ = ["COLUMNS", "VERSION", "ExportScope", "export_csv", "export_lines", "neutral", "unneutral"]
+
+VERSION = 1
+"""Of the JSON lines; a reader refuses what is newer than itself."""
+
+COLUMNS = (
+    "namespace", "key", "content", "categories", "importance", "created_at", "updated_at", "source", "private",
+    "pinned", "expires_at", "metadata", "revision",
+)  # fmt: skip
+"""Of the CSV."""
+
+# Spreadsheets run what begins so, whatever stands before it that they trim.
+_FORMULA = re.compile(r"'*[\s\ufeff\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
+
+
+@dataclass(frozen=True)
+class ExportScope:
+    """What to export: a namespace, or with `subtree` all below it; with or without vectors and history."""
+
+    namespace: Namespace
+    subtree: bool = False
+    vectors: bool = True
+    history: bool = True
+
+
+def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) -> Iterator[bytes]:
+    """JSON lines: a header, every memory (and tombstone and change) as it is stored, and a line that counts them.
+
+    One namespace is read at a time, each as it was at one moment.
+    """
+    yield _line(_header(adapter, scope, now))
+    counts: Counter[str] = Counter()
+    for namespace in _namespaces(adapter, scope):
+        for kind, lines in _parts(adapter, scope, namespace):
+            for line in lines:
+                counts[kind] += 1
+                yield _line({"type": kind, **line})
+    yield _line({"type": "end", **counts})
+
+
+def export_csv(adapter: StoreAdapter, scope: ExportScope) -> Iterator[bytes]:
+    """CSV for people, with a byte order mark for spreadsheets; no cell of it can run as a formula."""
+    yield "\ufeff".encode() + _row(COLUMNS)
+    for namespace in _namespaces(adapter, scope):
+        for item in adapter.load(namespace).items:
+            yield _row([neutral(cell) for cell in _cells(MemoryRecord.from_item(item))])
+
+
+def neutral(cell: str) -> str:
+    """The cell with an apostrophe before what a spreadsheet would run."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unneutral(cell: str) -> str:
+    """The cell that `neutral` made this of."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _header(adapter: StoreAdapter, scope: ExportScope, now: datetime) -> dict[str, Any]:
+    embeddings = adapter.embeddings
+    return {
+        "type": "mnemoscope-export",
+        "version": VERSION,
+        "exported_at": to_iso(now),
+        "namespace": list(scope.namespace),
+        "subtree": scope.subtree,
+        "vectors": scope.vectors and adapter.abilities.reads_vectors,
+        "history": scope.history,
+        "embedder": identity_of(embeddings) if embeddings is not None else None,
+        "dimensions": adapter.dimensions,
+    }
+
+
+def _namespaces(adapter: StoreAdapter, scope: ExportScope) -> Sequence[Namespace]:
+    if not scope.subtree:
+        return [scope.namespace]
+    found = set(adapter.counts(scope.namespace))
+    if scope.history:
+        # Where everything was forgotten there is still a history.
+        books = [book(name, scope.namespace) for name in ("journal", "tombstones")]
+        found |= {namespace[2:] for each in books for namespace in adapter.counts(each)}
+    return sorted(found)
+
+
+def _parts(
+    adapter: StoreAdapter, scope: ExportScope, namespace: Namespace
+) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    yield "memory", _items(adapter.load(namespace), namespace, scope)
+    if scope.history:
+        yield "tombstone", _items(adapter.load(book("tombstones", namespace)), namespace, scope)
+        yield "change", _changes(adapter, namespace, scope)
+
+
+def _items(snapshot: Snapshot, namespace: Namespace, scope: ExportScope) -> Iterator[dict[str, Any]]:
+    vectors = snapshot.vectors_by_item() if scope.vectors else [{}] * len(snapshot.items)
+    for item, each in zip(snapshot.items, vectors, strict=True):
+        yield {
+            "namespace": list(namespace),
+            "key": item.key,
+            "value": cleaned_object(item.value),
+            "created_at": to_iso(item.created_at),
+            "updated_at": to_iso(item.updated_at),
+            "vectors": packed(each),
+        }
+
+
+def _changes(adapter: StoreAdapter, namespace: Namespace, scope: ExportScope) -> Iterator[dict[str, Any]]:
+    for item in reversed(adapter.latest(book("journal", namespace))):
+        value = item.value if scope.vectors else {**item.value, "vectors": {}, "stone_vectors": {}}
+        yield {"namespace": list(namespace), "key": item.key, "value": value}
+
+
+def _cells(record: MemoryRecord) -> list[str]:
+    moments = (record.created_at, record.updated_at, record.expires_at)
+    created, updated, expires = (to_iso(moment) if moment else "" for moment in moments)
+    listed = any(";" in name or name != name.strip() for name in record.categories)
+    return [
+        show_namespace(record.namespace),
+        record.key,
+        record.content,
+        _json(record.categories) if listed else "; ".join(record.categories),
+        "" if record.importance is None else repr(record.importance),
+        created,
+        updated,
+        record.source or "",
+        "yes" if record.private else "no",
+        "yes" if record.pinned else "no",
+        expires,
+        _json(record.metadata) if record.metadata else "",
+        str(record.revision),
+    ]
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return orjson.dumps(value) + b"\n"
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value, default=repr).decode()
+
+
+def _row(cells: Sequence[str]) -> bytes:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(cells)
+    return buffer.getvalue().encode(errors="replace")

@@ -1,0 +1,183 @@
+"""`Keeping`: what is kept and for how long: erasure, retention, the journal's length, export and import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .access import AccessLog
+from .changes import Change
+from .config import MemoryConfig
+from .curation import SAMPLE, Forgotten
+from .embedded import embed_texts
+from .erasure import ErasureReceipt, erase
+from .errors import InputError
+from .exporting import ExportScope, export_csv, export_lines
+from .importing import ConflictRule, ImportPlan, import_edits, import_plan
+from .index import ScopeIndex
+from .journal import Journal
+from .namespaces import NamespaceLike, read_namespace, read_prefix, show_namespace
+from .retention import RetentionPlan, RetentionRule, read_rules, retention_edits, retention_plan, write_rules
+from .steps import run
+from .stores.base import StoreAdapter
+from .times import Clock
+from .trimming import Trimmed, trim
+
+__all__ = ["Keeping"]
+
+_EMBEDDED_AT_ONCE = 1_000
+
+
+class Keeping:
+    """The part of `MemoryEngine` for those who answer for what is kept."""
+
+    adapter: StoreAdapter
+    actor: str
+    config: MemoryConfig
+    _journal: Journal
+    _access: AccessLog
+    _clock: Clock
+
+    def index(self, namespace: NamespaceLike, *, subtree: bool = False) -> ScopeIndex:
+        """The cached index of a scope."""
+        raise NotImplementedError
+
+    # Erasure
+
+    def erase(
+        self,
+        namespace: NamespaceLike,
+        key: str | Sequence[str],
+        *,
+        confirm: str,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> ErasureReceipt:
+        """Remove memories for good, for legal deletion: items, tombstones, history, access notes and vectors.
+
+        It cannot be undone. `confirm` repeats the namespace, written "a/b". The reason is kept: it must not quote.
+
+        Raises:
+            NotFoundError: of one of them nothing is known.
+            ConflictError: one was changed at the same moment; nothing was erased.
+        """
+        where = read_namespace(namespace)
+        _check_confirmed("erase removes memories of", show_namespace(where), confirm)
+        keys = [key] if isinstance(key, str) else list(dict.fromkeys(key))
+        self._access.flush()
+        places = [(where, each) for each in keys]
+        return erase(self.adapter, self._journal, places, actor=actor or self.actor, at=self._clock(), reason=reason)
+
+    # Retention
+
+    def retention(self, namespace: NamespaceLike) -> list[RetentionRule]:
+        """The retention rules of exactly this namespace."""
+        return read_rules(self.adapter, read_namespace(namespace))
+
+    def set_retention(self, namespace: NamespaceLike, rules: Sequence[RetentionRule]) -> None:
+        """Set the retention rules of exactly this namespace; they do nothing until a plan is made and applied."""
+        write_rules(self.adapter, read_namespace(namespace), rules)
+
+    def plan_retention(self, namespace: NamespaceLike, rules: Sequence[RetentionRule] | None = None) -> RetentionPlan:
+        """What the rules (those of the namespace, or these) would forget now; nothing is written."""
+        where = read_namespace(namespace)
+        chosen = self.retention(where) if rules is None else rules
+        access = self._access.of(where)
+        return retention_plan(where, self.index(where).records, chosen, access, self._clock())
+
+    def apply_retention(self, plan: RetentionPlan, *, actor: str | None = None) -> Forgotten:
+        """Forget what the plan says, as one group.
+
+        Raises:
+            ConflictError: a memory has changed since the plan was made; nothing is forgotten.
+        """
+        records = [each.record for each in plan.outlived]
+        items = self.adapter.get([(plan.namespace, record.key) for record in records]) if records else []
+        changes = self._journal.commit(retention_edits(plan, items), actor=actor or self.actor)
+        return Forgotten(len(changes), changes[0].group if changes else None, records[:SAMPLE])
+
+    # The journal's length
+
+    def trim_history(
+        self,
+        older_than: datetime | timedelta | None = None,
+        *,
+        confirm: int | None = None,
+        actor: str | None = None,
+    ) -> Trimmed:
+        """Count the changes of the whole store that are older, or drop them for good where `confirm` is that count.
+
+        Without `older_than` the age is `config.history_days`. What was dropped cannot be undone.
+
+        Raises:
+            InputError: `confirm` is another number than there are.
+        """
+        now = self._clock()
+        bound = timedelta(days=self.config.history_days) if older_than is None else older_than
+        before = now - bound if isinstance(bound, timedelta) else bound
+        return trim(self.adapter, before, confirm=confirm, actor=actor or self.actor, at=now)
+
+    # Export and import
+
+    def export(
+        self,
+        namespace: NamespaceLike = (),
+        *,
+        subtree: bool = False,
+        vectors: bool = True,
+        history: bool = True,
+    ) -> Iterator[bytes]:
+        """The scope as JSON lines, piece by piece, private memories too; no namespace means the whole store."""
+        where = read_prefix(namespace)
+        scope = ExportScope(where, subtree or not where, vectors, history)
+        return export_lines(self.adapter, scope, now=self._clock())
+
+    def export_table(self, namespace: NamespaceLike = (), *, subtree: bool = False) -> Iterator[bytes]:
+        """The memories of the scope as CSV for people, piece by piece, private ones too; see `export`."""
+        where = read_prefix(namespace)
+        return export_csv(self.adapter, ExportScope(where, subtree or not where))
+
+    def plan_import(
+        self,
+        data: bytes | str | BinaryIO,
+        namespace: NamespaceLike | None = None,
+        *,
+        conflicts: ConflictRule = "skip",
+        name: str = "",
+    ) -> ImportPlan:
+        """What importing this file would do, row by row; nothing is written.
+
+        Read are our exports (JSON lines, CSV), exports of mem0, CrewAI and `langgraph-memory`, and any JSON whose
+        objects have a `content`. `namespace` says where to, None as the file says.
+
+        Raises:
+            InputError: the file as a whole cannot be read.
+        """
+        where = None if namespace is None else read_namespace(namespace)
+        return import_plan(self.adapter, data, namespace=where, rule=conflicts, name=name, now=self._clock())
+
+    def apply_import(self, plan: ImportPlan, *, actor: str | None = None, reason: str = "") -> list[Change]:
+        """Write what the plan says, all as one group or nothing; texts without a usable vector are embedded.
+
+        Undoing the group takes the memories away again; imported entries of the history stay.
+
+        Raises:
+            ConflictError: a memory was written since the plan was made.
+        """
+        texts = list(dict.fromkeys(draft.text for draft in plan.drafts if draft.text))
+        vectors: dict[str, NDArray[np.float32]] = {}
+        for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
+            vectors |= run(embed_texts(self.adapter, texts[start : start + _EMBEDDED_AT_ONCE]))
+        edits, entries = import_edits(plan, vectors, reason=reason or f"import of {plan.name or 'a file'}")
+        if not edits and entries:
+            self.adapter.write(entries)
+        return self._journal.commit(edits, actor=actor or self.actor, also=entries)
+
+
+def _check_confirmed(what: str, name: str, confirm: str) -> None:
+    if confirm != name:
+        raise InputError(f"{what} {name!r} for good; confirm it by confirm={name!r}, got {confirm!r}.")
