@@ -14,7 +14,7 @@ from .engine import MemoryEngine
 from .errors import MnemoscopeError
 from .identity import mismatch, present_identity, stored_identity
 from .namespaces import Namespace, show_namespace
-from .records import MemoryRecord
+from .records import KIND, MemoryRecord
 
 __all__ = ["Sample", "check_contents", "check_identity", "check_itself", "sample_of"]
 
@@ -73,6 +73,8 @@ def check_itself(engine: MemoryEngine) -> Check:
     if sample is None:
         return Check("Self-check", "skipped", "there is no memory with a vector to look for")
     where = show_namespace(sample.sought.namespace)
+    if sample.sought.kind != KIND:
+        return _check_foreign(sample, where)
     if not sample.is_first:
         report = f"a memory of {where}, looked for by its own text, does not come first"
         return Check("Self-check", "bad", report, _RE_EMBED)
@@ -81,6 +83,14 @@ def check_itself(engine: MemoryEngine) -> Check:
         return Check("Self-check", "good", f"a memory of {where} is found first by its own text{said}")
     report = f"a memory of {where} is like its own text by {sample.similarity:.3f} only; by one embedder it is 1"
     return Check("Self-check", "bad", report, _RE_EMBED)
+
+
+def _check_foreign(sample: Sample, where: str) -> Check:
+    # Of an item that others wrote it is not known which text was embedded.
+    if sample.is_first:
+        return Check("Self-check", "good", f"an item of {where} is found first by its own text")
+    report = f"an item of {where}, looked for by its own text, does not come first; others wrote it"
+    return Check("Self-check", "warning", report, "Check which of its fields the agent's store embeds.")
 
 
 def sample_of(engine: MemoryEngine) -> Sample | None:
@@ -101,10 +111,12 @@ def _smallest(engine: MemoryEngine) -> list[Namespace]:
 def _sampled(engine: MemoryEngine, namespace: Namespace) -> MemoryRecord | None:
     index = engine.index(namespace)
     reads = engine.adapter.abilities.reads_vectors
-    for at, record in enumerate(index.records):
-        if record.content.strip() and len(record.content) <= _LONGEST_SAMPLED and (not reads or index.vectored[at]):
-            return record
-    return None
+    fitting = [
+        record
+        for at, record in enumerate(index.records)
+        if record.content.strip() and len(record.content) <= _LONGEST_SAMPLED and (not reads or index.vectored[at])
+    ]
+    return next((record for record in fitting if record.kind == KIND), fitting[0] if fitting else None)
 
 
 def _looked_for(engine: MemoryEngine, sought: MemoryRecord) -> Sample:

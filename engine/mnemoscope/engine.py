@@ -390,6 +390,11 @@ class MemoryEngine(Curating, Keeping):
         """The cached index of a scope as the store is now: every record with its vector, for pages and tools."""
         return self._indexes.get(read_prefix(namespace) if subtree else read_namespace(namespace), subtree=subtree)
 
+    @property
+    def cached_bytes(self) -> int:
+        """Roughly what the cached indexes hold in memory."""
+        return self._indexes.nbytes
+
     def counts(self, prefix: NamespaceLike = ()) -> dict[Namespace, int]:
         """Memories of each namespace that is or lies below the prefix; our own books are left out."""
         counts = self.adapter.counts(read_prefix(prefix))

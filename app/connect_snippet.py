@@ -1,0 +1,49 @@
+"""Connect, third part: the table of `mnemoscope.toml` for a connection, with no secret in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import streamlit as st
+from mnemoscope.connections import CONFIG_FILE, Connection, config_folder
+from mnemoscope.namespaces import show_namespace
+
+__all__ = ["draw", "snippet"]
+
+
+def draw(connection: Connection, file: Path | None) -> None:
+    """Draw the table to copy, and say where it goes."""
+    st.subheader("To keep it", anchor=False)
+    st.caption("Copy this into the file below; it holds no secret. Nothing is written for you.")
+    st.text(str(file or config_folder() / CONFIG_FILE))
+    st.code(snippet(connection), language="toml", wrap_lines=True)
+    st.caption("Then start the dashboard with it, or check it again in a terminal:")
+    st.code(f"mnemoscope doctor --connection {json.dumps(connection.name)}", language="sh")
+
+
+def snippet(connection: Connection) -> str:
+    """The table as TOML."""
+    bare = connection.name.replace("-", "").replace("_", "")
+    name = connection.name if bare.isascii() and bare.isalnum() else _text(connection.name)
+    lines = [f"[connections.{name}]", f"url = {_text(connection.shown_url)}"]
+    for key in ("embedder", "dimensions", "model", "profile"):
+        value = getattr(connection, key)
+        if value is not None:
+            lines.append(f"{key} = {value if isinstance(value, int) else _text(value)}")
+    if connection.fields != ("content",):
+        lines.append(f"fields = [{', '.join(map(_text, connection.fields))}]")
+    if connection.namespaces:
+        shown = ", ".join(_text(show_namespace(each)) for each in connection.namespaces)
+        lines.append(f"namespaces = [{shown}]")
+    if connection.read_only:
+        lines.append("read_only = true")
+    if connection.headers:
+        pairs = ", ".join(f"{_text(header)} = {_text(value)}" for header, value in connection.headers)
+        lines.append(f"headers = {{ {pairs} }}")
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    # A JSON text is a TOML text as well, but for U+007F.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

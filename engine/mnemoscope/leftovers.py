@@ -1,0 +1,100 @@
+"""What stores leave behind: vectors without an item, rows past their time-to-live, namespaces without a memory."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
+
+from .checkup_steps import Check
+from .engine import MemoryEngine
+from .errors import StoreError
+from .namespaces import is_reserved, show_namespace
+from .stores.view import View
+
+__all__ = ["check_expired_rows", "check_orphans", "check_phantoms"]
+
+_ORPHANS = """
+SELECT count(*) FROM store_vectors AS v
+WHERE NOT EXISTS (SELECT 1 FROM store AS s WHERE s.prefix = v.prefix AND s.key = v.key)
+"""
+_EXPIRED = {
+    "sqlite": "SELECT count(*) FROM store WHERE expires_at IS NOT NULL AND datetime(expires_at) < datetime('now')",
+    "postgres": "SELECT count(*) AS number FROM store WHERE expires_at < CURRENT_TIMESTAMP",
+}
+_MOST_LISTED = 100_000
+
+
+def check_orphans(engine: MemoryEngine) -> Check:
+    """Vectors of deleted items, which an SQLite store keeps."""
+    name = "Orphan vectors"
+    if engine.adapter.name == "postgres":
+        return Check(name, "good", "PostgreSQL deletes them with their item")
+    if engine.adapter.name != "sqlite":
+        return Check(name, "skipped", "not a matter of this kind of store")
+    number = _number(engine, _ORPHANS)
+    if not number:
+        return Check(name, "good", "none")
+    report = f"{number:,} vectors have no item: the agent's store.delete() leaves them, and a later put() may use them"
+    remedy = (
+        "DELETE FROM store_vectors WHERE NOT EXISTS (SELECT 1 FROM store AS s "
+        "WHERE s.prefix = store_vectors.prefix AND s.key = store_vectors.key);"
+    )
+    return Check(name, "warning", report, remedy)
+
+
+def check_expired_rows(engine: MemoryEngine) -> Check:
+    """Rows whose time-to-live is over, which nobody has swept."""
+    name = "Past their time-to-live"
+    query = _EXPIRED.get(engine.adapter.name)
+    if query is None:
+        return Check(name, "skipped", "the store does not show it")
+    number = _number(engine, query)
+    if not number:
+        return Check(name, "good", "none")
+    remedy = "Call store.sweep_ttl(), or store.start_ttl_sweeper() where the agent runs."
+    return Check(name, "warning", f"{number:,} rows are past it, and agents still find them", remedy)
+
+
+def check_phantoms(engine: MemoryEngine) -> Check:
+    """Namespaces that the store lists though nothing is in them."""
+    name = "Phantom namespaces"
+    if engine.adapter.name in ("sqlite", "postgres"):
+        return Check(name, "good", "a namespace is there only while something is in it")
+    prefixes = engine.adapter.prefixes if isinstance(engine.adapter, View) else ()
+    if prefixes:
+        return Check(name, "skipped", "only a part of the store is shown")
+    listed = engine.store.list_namespaces(limit=_MOST_LISTED)
+    counts = engine.counts()
+    phantoms = [space for space in listed if not is_reserved(space) and space not in counts]
+    if not phantoms:
+        return Check(name, "good", "none")
+    shown = ", ".join(show_namespace(space) for space in phantoms[:5])
+    remedy = "They do no harm. They are gone when the store is loaded anew."
+    return Check(name, "warning", f"{len(phantoms):,}, such as {shown}", remedy)
+
+
+def _number(engine: MemoryEngine, query: str) -> int:
+    """The one number that a query of the store's own tables gives.
+
+    Raises:
+        StoreError: the store failed, or has no such table.
+    """
+    reading = cast("Callable[[], AbstractContextManager[Any]]", engine.store._cursor)  # type: ignore[attr-defined]
+    with _translated(), reading() as cursor:
+        cursor.execute(query)
+        row = cursor.fetchone()
+    return int(next(iter(row.values())) if isinstance(row, dict) else row[0])
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn errors of SQLite and of PostgreSQL into ours."""
+    psycopg = sys.modules.get("psycopg")
+    kinds: tuple[type[Exception], ...] = (sqlite3.Error, *((psycopg.Error,) if psycopg else ()))
+    try:
+        yield
+    except kinds as error:
+        raise StoreError(f"The store cannot be asked for it: {error}") from error
