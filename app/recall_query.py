@@ -72,13 +72,14 @@ def offer_examples(records: Sequence[MemoryRecord]) -> None:
 
 def _draw_filters(records: Sequence[MemoryRecord]) -> tuple[list[str], bool]:
     names = _categories(records)
-    chosen = [name for name in st.session_state.get(CATEGORIES_KEY, []) if name not in names]
-    count = len(st.session_state.get(CATEGORIES_KEY, [])) + bool(st.session_state.get(PRIVATE_KEY))
+    # Before the widgets are first drawn, what the URL says is not in the session yet.
+    chosen = list(st.session_state.get(CATEGORIES_KEY, st.query_params.get_all(CATEGORIES_KEY)))
+    count = len(chosen) + bool(st.session_state.get(PRIVATE_KEY, st.query_params.get(PRIVATE_KEY) == "true"))
     label = f"Filters · {count}" if count else "Filters"
     with st.popover(label, icon=":material/filter_list:", width="content"):
         categories = st.multiselect(
             "Categories",
-            [*names, *chosen],
+            [*names, *(name for name in chosen if name not in names)],
             key=CATEGORIES_KEY,
             bind="query-params",
             format_func=lambda name: one_line(name, 60),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
 import streamlit as st
 from mnemoscope import Drop, MemoryRecord, RecallResult, ScorePart
 from mnemoscope.explaining import locate
@@ -17,10 +18,13 @@ from app import recall_bars, recall_chosen
 from app.display import age, counted, one_line
 from app.tables import key_of
 
-__all__ = ["REASON_KEY", "Row", "draw_dropped", "draw_returned", "dropped_rows", "returned_rows"]
+__all__ = ["CUTS", "REASON_KEY", "Row", "draw_dropped", "draw_returned", "dropped_rows", "returned_rows"]
 
 REASON_KEY = "recall.reason"
 MORE_KEY = "recall.more"
+
+CUTS = (Drop.BEYOND_LIMIT, Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY)
+"""The reasons that are a matter of numbers: those memories are near misses, the others were filtered out."""
 
 _TEXT_LIMIT = 320
 _DROPPED_AT_FIRST = 5
@@ -65,16 +69,13 @@ def returned_rows(result: RecallResult, stored: RecallResult | None) -> list[Row
 
 
 def dropped_rows(result: RecallResult, reason: Drop | None, limit: int) -> list[Row]:
-    """The best of what was not returned, for this reason or for any; private memories are only counted."""
-    rows: list[Row] = []
-    for at in result.ranking.dropped_order.tolist():
-        drop = Drop(int(result.ranking.reasons[at]))
-        if drop is Drop.PRIVATE or (reason is not None and drop is not reason):
-            continue
-        rows.append(_dropped_row(result, at, drop))
-        if len(rows) == limit:
-            break
-    return rows
+    """The best of what was not returned, for this reason or for any, near misses first; private ones count only."""
+    order = result.ranking.dropped_order
+    reasons = result.ranking.reasons[order]
+    wanted = reasons == reason if reason is not None else reasons != Drop.PRIVATE
+    is_cut = np.isin(reasons, CUTS)
+    chosen = [*order[wanted & is_cut][:limit].tolist(), *order[wanted & ~is_cut][:limit].tolist()]
+    return [_dropped_row(result, at, Drop(int(result.ranking.reasons[at]))) for at in chosen[:limit]]
 
 
 def draw_returned(rows: Sequence[Row], *, scale: float, now: datetime, explain: Callable[[Ref], None]) -> None:
@@ -105,7 +106,7 @@ def draw_dropped(result: RecallResult, *, scale: float, now: datetime, explain: 
     more = st.session_state.get(MORE_KEY, False)
     rows = dropped_rows(result, reason, _DROPPED_MORE if more else _DROPPED_AT_FIRST)
     rows = [*_chosen_row(result, rows), *rows]
-    needed = float(result.ranking.scores[result.ranking.order[-1]]) if len(result) else None
+    needed = float(result.ranking.scores[result.ranking.order[-1]]) if len(result) else result.min_score or None
     for row in rows:
         _draw(row, scale=scale, needed=needed, now=now, names_namespace=False, explain=explain)
     possible = counts[reason] if reason is not None else total - counts.get(Drop.PRIVATE, 0)

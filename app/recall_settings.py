@@ -11,11 +11,23 @@ from mnemoscope import KNOBS, PRESETS, MemoryConfig, RecallResult, Remedy
 
 from app.recall_candidates import MOST_RETURNED
 
-__all__ = ["KEYS", "PRESET_KEY", "RESET_KEY", "RankingSettings", "change_in_words", "draw", "settable", "take"]
+__all__ = [
+    "KEYS",
+    "PRESET_KEY",
+    "RESET_KEY",
+    "STORED",
+    "RankingSettings",
+    "change_in_words",
+    "draw",
+    "profile_name",
+    "settable",
+    "take",
+]
 
 PRESET_KEY = "recall.preset"
 RESET_KEY = "recall.reset"
 STORED = "stored"
+"""Stands for the engine's own configuration where presets are chosen."""
 
 KEYS: dict[str, str] = {
     "semantic_weight": "r_s",
@@ -78,7 +90,11 @@ class RankingSettings:
             return replace(self, min_score=value)
         if setting == "min_similarity":
             return replace(self, min_similarity=value or None)
-        return replace(self, config=replace(self.config, **{setting: value}))  # type: ignore[arg-type]
+        return self.having_config(replace(self.config, **{setting: value}))  # type: ignore[arg-type]
+
+    def having_config(self, config: MemoryConfig) -> RankingSettings:
+        """These limits under another configuration."""
+        return replace(self, config=config)
 
 
 def draw(stored: MemoryConfig, *, weighs_words: bool) -> RankingSettings:
@@ -108,6 +124,11 @@ def draw(stored: MemoryConfig, *, weighs_words: bool) -> RankingSettings:
     if chosen.config != stored:
         st.caption(":material/tune: The agent uses the stored profile, not this.")
     return chosen
+
+
+def profile_name(name: str) -> str:
+    """A preset's name as it is shown."""
+    return "Stored profile" if name == STORED else name.capitalize()
 
 
 def settable(remedy: Remedy, stored: MemoryConfig) -> float | None:
@@ -145,7 +166,7 @@ def _draw_presets(stored: MemoryConfig) -> None:
             "Profile",
             names,
             key=PRESET_KEY,
-            format_func=lambda name: "Stored profile" if name == STORED else name.capitalize(),
+            format_func=profile_name,
             on_change=_take_preset,
             args=(stored,),
             help="Puts every slider where the profile has it. The stored profile is what the agent uses.",

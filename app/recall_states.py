@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from mnemoscope import Drop, MemoryEngine, MemoryRecord, RecallResult
+from mnemoscope import MemoryEngine, MemoryRecord, RecallResult
 from mnemoscope.namespaces import Namespace, show_namespace
 
 from app import navigation, recall_query, states
 from app.display import counted, one_line
 from app.recall_query import QUERY_KEY, RecallQuery
+from app.recall_rows import CUTS
 
 __all__ = ["draw_cut_off", "draw_empty", "draw_start", "is_filtered_out"]
-
-_CUTS = (Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY, Drop.BEYOND_LIMIT)
 
 
 def draw_start(records: Sequence[MemoryRecord]) -> None:
@@ -50,11 +49,11 @@ def draw_cut_off(result: RecallResult) -> None:
     if is_filtered_out(result):
         states.filtered_out(result.total, key="recall.clear", on_clear=recall_query.clear_filters)
         return
-    best = result.dropped[0]
+    best = next(each for each in result.dropped if each.reason in CUTS)
     with st.container(border=True, key="recall-cut-off"):
         st.markdown(f":material/vertical_align_top: **No memory reaches the minimum.** The best: {best.detail}.")
 
 
 def is_filtered_out(result: RecallResult) -> bool:
     """Whether it is the filters, and no minimum, that leave nothing."""
-    return not any(result.dropped_counts.get(drop) for drop in _CUTS)
+    return not any(result.dropped_counts.get(drop) for drop in CUTS)

