@@ -22,6 +22,7 @@ __all__ = ["CLOSE_KEY", "draw", "neighbours"]
 CLOSE_KEY = "browse.close"
 TABS_KEY = "browse.part"
 TEXT_LIMIT = 20_000
+LONG_TEXT, LONG_LINES, LONG_HEIGHT = 900, 14, 320
 NEIGHBOURS = 8
 
 
@@ -74,7 +75,8 @@ def _draw_gone(working: Session, ref: Ref) -> None:
 
 
 def _draw_memory(working: Session, index: ScopeIndex, record: MemoryRecord, include_private: bool) -> None:
-    with st.container(key="browse-text"):
+    is_long = len(record.content) > LONG_TEXT or record.content.count("\n") > LONG_LINES
+    with st.container(key="browse-text", height=LONG_HEIGHT if is_long else "content", border=is_long):
         if record.content:
             st.text(safe(record.content, TEXT_LIMIT), width="stretch")
         else:

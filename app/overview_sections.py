@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 NAMESPACES_KEY, CHANGES_KEY = "overview.namespaces", "overview.changes"
-ROWS = 8
+ROWS, ROW_HEIGHT = 8, 35
 
 _HELP = {
     "Categories": "Those of memories that are not private.",
@@ -54,7 +54,7 @@ def draw_metrics(summary: Summary) -> None:
         "Private": summary.states["private"],
         "Need a look": summary.states["unvectored"] + summary.states["malformed"],
     }
-    grid = st.grid("auto", min_column_width=115, gap="small", key="overview-metrics")
+    grid = st.grid(6, min_column_width=130, gap="small", key="overview-metrics")
     for label, number in numbers.items():
         grid.metric(label, f"{number:,}", border=True, height="stretch", help=_HELP.get(label))
 
@@ -101,7 +101,8 @@ def draw_namespaces(rows: Sequence[NamespaceRow]) -> None:
             key=tables.key_of(NAMESPACES_KEY, [(row.namespace, "") for row in rows]),
             on_select="rerun",
             selection_mode="single-cell",
-            height=min(len(rows), ROWS) * 35 + 38,
+            row_height=ROW_HEIGHT,
+            height=ROW_HEIGHT * (min(len(rows), ROWS) + 1) + 3,
             alt="Namespaces",
         )
     at = _clicked(event, len(rows))
@@ -128,7 +129,8 @@ def draw_changes(changes: Sequence[Change], scope: Scope) -> None:
             key=tables.key_of(CHANGES_KEY, [(change.namespace, change.id) for change in changes]),
             on_select="rerun",
             selection_mode="single-cell",
-            height=min(len(changes), ROWS) * 35 + 38,
+            row_height=ROW_HEIGHT,
+            height=ROW_HEIGHT * (min(len(changes), ROWS) + 1) + 3,
             alt="Latest changes",
         )
     at = _clicked(event, len(changes))
