@@ -21,6 +21,7 @@ import numpy as np
 import psycopg
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.stores import adapt
@@ -191,25 +192,29 @@ def postgres_database(name: str) -> str:
 
 
 @cache
-def contract_database() -> str:
-    return postgres_database("contract")
+def contract_store() -> PostgresStore:
+    """One store for all tests of the contract: each begins by emptying it."""
+    store = open_postgres(postgres_database("contract"), embeddings=EMBEDDINGS)
+    atexit.register(store.conn.close)
+    return store
 
 
 @contextmanager
 def opened_postgres(_folder: Path) -> Iterator[Backend]:
-    stores = [open_postgres(contract_database(), embeddings=EMBEDDINGS)]
-    store = stores[0]
+    store = contract_store()
+    url = postgres_server().replace("/postgres?", "/contract?")
     with store.conn.connection() as connection:
         connection.execute("TRUNCATE store CASCADE")
+    others: list[Any] = []
 
     def other() -> BaseStore:
-        stores.append(open_postgres(contract_database(), embeddings=EMBEDDINGS))
-        return stores[-1]
+        others.append(open_postgres(url, embeddings=EMBEDDINGS))
+        return others[-1]
 
     try:
-        yield Backend(adapt(store), store, lambda: postgres_rows(contract_database()), other)
+        yield Backend(adapt(store), store, lambda: postgres_rows(url), other)
     finally:
-        for each in stores:
+        for each in others:
             each.conn.close()
 
 

@@ -378,6 +378,9 @@ def test_a_time_to_live_is_given_as_put_gives_it_and_never_renewed(url: str) -> 
         administer(url, "UPDATE store SET expires_at = now() - interval '1 minute' WHERE key = 'stock'")
         assert adapter.counts() == {ANA: 1}
         assert adapter.latest(ANA)[0].key == "ours"
+        adapter.write([put("tea", "green tea"), put("wine", "red wine")])
+        administer(url, "UPDATE store SET expires_at = now() - interval '1 minute' WHERE key = 'wine'")
+        assert [hit.item.key for hit in adapter.search(ANA, "red wine", 10)] == ["tea", "ours"]
 
 
 def test_the_rows_are_looked_at_for_a_token_only_after_a_write(traced: tuple[StoreAdapter, Callable[[], str]]) -> None:

@@ -47,19 +47,28 @@ _APPROXIMATE = (
     "DROP INDEX store_vectors_embedding_idx and build stores with ann_index_config={{'kind': 'flat'}}."
 )
 
+_ALIVE = "(s.expires_at IS NULL OR s.expires_at > now())"
+
+# Ranked by an expression, which no approximate index serves. The second half is only run where the first
+# did not fill the limit: items whose vectors have no direction, or that have none.
 _NEAREST = """
 WITH query AS MATERIALIZED (
     SELECT number, content::{type} AS vector FROM unnest(%s::text[]) WITH ORDINALITY AS given (content, number)
 )
 SELECT {columns}, best.similarity, query.number
 FROM query CROSS JOIN LATERAL (
-    SELECT ranked.prefix, ranked.key, scored.similarity
-    FROM store AS ranked LEFT JOIN (
+    (
         SELECT v.prefix, v.key, max(nullif(1 - (v.embedding <=> query.vector), 'NaN')) AS similarity
         FROM store_vectors AS v WHERE {vectors} GROUP BY v.prefix, v.key
-    ) AS scored ON scored.prefix = ranked.prefix AND scored.key = ranked.key
-    WHERE {items}
-    ORDER BY scored.similarity DESC NULLS LAST, ranked.prefix COLLATE "C", ranked.key COLLATE "C" LIMIT %s
+        HAVING max(nullif(1 - (v.embedding <=> query.vector), 'NaN')) IS NOT NULL
+        ORDER BY similarity DESC, v.prefix COLLATE "C", v.key COLLATE "C" LIMIT %s
+    ) UNION ALL (
+        SELECT s.prefix, s.key, NULL FROM store AS s WHERE {items} AND NOT EXISTS (
+            SELECT FROM store_vectors AS v
+            WHERE v.prefix = s.prefix AND v.key = s.key AND (v.embedding <=> query.vector) <> 'NaN'
+        )
+        ORDER BY s.prefix COLLATE "C", s.key COLLATE "C" LIMIT %s
+    ) LIMIT %s
 ) AS best JOIN store AS s ON s.prefix = best.prefix AND s.key = best.key
 ORDER BY query.number, best.similarity DESC NULLS LAST, s.prefix COLLATE "C", s.key COLLATE "C"
 """
@@ -200,18 +209,17 @@ class PostgresAdapter:
         """Nothing to release: the connections belong to the store."""
 
     def _nearest(self, namespace: Namespace, queries: Sequence[Any], limit: int, *, subtree: bool) -> list[list[Hit]]:
-        items = self._within(namespace, subtree=subtree, alias="ranked")
-        vectors = DIALECT.within(namespace, subtree=subtree, column="v.prefix")
-        texts = list(map(to_text, queries))
+        items = self._within(namespace, subtree=subtree)
+        vectors = self._vectors_within(namespace, subtree=subtree)
+        texts, most = list(map(to_text, queries)), max(limit, 0)
+        parameters = (texts, *vectors.parameters, most, *items.parameters, most, most)
 
         def work(cursor: Cursor[Row]) -> list[Row]:
             layout = self._known_layout(cursor)
             if layout.vector_type is None:
                 raise StoreError("The PostgreSQL store has no table for vectors; set it up with an index.")
             sql = _NEAREST.format(type=layout.vector_type, columns=ITEM_COLUMNS, vectors=vectors.sql, items=items.sql)
-            return cursor.execute(
-                sql.encode(), (texts, *vectors.parameters, *items.parameters, max(limit, 0))
-            ).fetchall()
+            return cursor.execute(sql.encode(), parameters).fetchall()
 
         hits: list[list[Hit]] = [[] for _ in queries]
         for row in self._run(work):
@@ -238,11 +246,20 @@ class PostgresAdapter:
             self._tokens[namespace, subtree] = found
         return found[1:]
 
-    def _within(self, namespace: Namespace, *, subtree: bool, alias: str = "s") -> Where:
-        where = DIALECT.within(namespace, subtree=subtree, column=f"{alias}.prefix")
-        if not (self.store.ttl_config or {}).get("omit_expired"):
+    def _within(self, namespace: Namespace, *, subtree: bool) -> Where:
+        where = DIALECT.within(namespace, subtree=subtree, column="s.prefix")
+        return replace(where, sql=f"{where.sql} AND {_ALIVE}") if self._omits_expired else where
+
+    def _vectors_within(self, namespace: Namespace, *, subtree: bool) -> Where:
+        where = DIALECT.within(namespace, subtree=subtree, column="v.prefix")
+        if not self._omits_expired:
             return where
-        return replace(where, sql=f"{where.sql} AND ({alias}.expires_at IS NULL OR {alias}.expires_at > now())")
+        alive = f"EXISTS (SELECT FROM store AS s WHERE s.prefix = v.prefix AND s.key = v.key AND {_ALIVE})"
+        return replace(where, sql=f"{where.sql} AND {alive}")
+
+    @property
+    def _omits_expired(self) -> bool:
+        return bool((self.store.ttl_config or {}).get("omit_expired"))
 
     def _known_layout(self, cursor: Cursor[Row]) -> Layout:
         if self._layout.vector_type is None:

@@ -186,6 +186,8 @@ def _plain_object(value: Mapping[Any, Any], where: str, path: str, depth: int) -
 
 
 def _plain(value: object, where: str, path: str, depth: int) -> Any:
+    if type(value) is str and value.isascii() and "\x00" not in value:
+        return value
     if depth > MAX_DEPTH:
         raise InputError(f"{where} cannot be stored: it is nested more than {MAX_DEPTH} levels deep.")
     if isinstance(value, Mapping):
