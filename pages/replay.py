@@ -1,14 +1,28 @@
-"""Replay: to be written."""
+"""Replay: what a conversation would leave behind, looked at and corrected before anything is written."""
 
 import streamlit as st
 
-from app import scope, session, states
-from app.display import counted
+from app import replay_facts, replay_plan, replay_setting, replay_transcript, session, states
 
 st.title("Replay", anchor=False)
+st.caption("See what a conversation would teach the agent, correct it, and commit what is right.")
+
 working = session.current()
-total = scope.current().total(working.engine.counts())
-if total:
-    st.caption(f"{counted(total, 'memory', 'memories')} here.")
+chosen, run = replay_setting.draw(working)
+if chosen is None:
+    states.empty("No conversation yet", "Upload a file above, or replay a sample.", icon=":material/forum:")
+elif not chosen.transcript.messages:
+    states.empty("Nobody says anything here", "This conversation holds no message, so there is nothing to plan.")
 else:
-    states.empty("Nothing is remembered here yet", "Choose another namespace above.")
+    left, right = st.columns([5, 6], gap="medium")
+    # The plan is drawn first, since it decides which quote stands out.
+    with right:
+        replay_plan.draw(run, working, chosen)
+    with left:
+        st.subheader("Conversation", anchor=False)
+        replay_transcript.draw(
+            chosen.transcript.messages,
+            run.plan.facts if run else (),
+            current=replay_facts.shown_fact(run) if run else None,
+            on_pick=replay_facts.opener(run) if run else None,
+        )

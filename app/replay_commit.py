@@ -1,0 +1,94 @@
+"""The end of a plan: carry it out, in whole or in part, or drop it; and what came of that."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from mnemoscope import Conflict
+from mnemoscope.namespaces import show_namespace
+
+from app import navigation, replay_run
+from app.display import counted, one_line, safe
+from app.replay_run import Run
+from app.session import Session
+
+__all__ = ["COMMIT_KEY", "DISCARD_KEY", "draw", "draw_committed", "draw_conflicts"]
+
+COMMIT_KEY = "replay.commit"
+DISCARD_KEY = "replay.discard"
+ALL_KEY = "replay.tick_all"
+NONE_KEY = "replay.tick_none"
+
+CONFLICTS_SHOWN = 10
+
+
+def draw(run: Run, working: Session) -> None:
+    """Draw the row of actions."""
+    offered = replay_run.open_facts(run.plan)
+    chosen = [at for at in offered if run.plan.facts[at].chosen]
+    reason = _why_not(len(offered), len(run.plan.changes), is_writing=working.is_writing)
+    with st.container(horizontal=True, vertical_alignment="center", key="replay-actions"):
+        st.button(
+            _label(len(chosen), len(offered)),
+            key=COMMIT_KEY,
+            type="primary",
+            icon=":material/save:",
+            disabled=bool(reason),
+            help=reason or "Writes the ticked facts as one change, which can be undone as one.",
+            on_click=replay_run.commit,
+        )
+        tick, untick = partial(replay_run.tick_all, is_chosen=True), partial(replay_run.tick_all, is_chosen=False)
+        st.button("Tick all", key=ALL_KEY, on_click=tick, disabled=len(chosen) == len(offered))
+        st.button("Tick none", key=NONE_KEY, on_click=untick, disabled=not chosen)
+        st.button("Discard the plan", key=DISCARD_KEY, type="tertiary", on_click=replay_run.discard)
+    if reason:
+        st.caption(f":material/info: {reason}")
+
+
+def draw_committed(run: Run, working: Session) -> None:
+    """Say that the plan was carried out, and where to look."""
+    undone = replay_run.is_undone(working.engine, run)
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="replay-committed"):
+        icon = ":material/undo:" if undone else ":material/check_circle:"
+        says = "was committed and then undone" if undone else "was committed"
+        st.markdown(f"{icon} This plan {says}: {counted(run.written, 'change')} in", width="content")
+        st.text(one_line(show_namespace(run.plan.namespace), 60), width="content")
+        st.space("stretch")
+        if not undone:
+            navigation.link_to("browse", "See it in Browse", ns=list(run.plan.namespace))
+
+
+def draw_conflicts(run: Run) -> None:
+    """Say that the plan was refused, with the texts that it was made on and those that are there now."""
+    st.error(
+        "**Nothing was committed**  \nMemories that this plan touches have changed since it was made. Plan again to "
+        "see what is right now; your corrections to this plan are then gone.",
+        icon=":material/error:",
+    )
+    for conflict in run.conflicts[:CONFLICTS_SHOWN]:
+        _draw_conflict(conflict)
+    if len(run.conflicts) > CONFLICTS_SHOWN:
+        st.caption(f"These are the first {CONFLICTS_SHOWN} of {counted(len(run.conflicts), 'memory', 'memories')}.")
+
+
+def _draw_conflict(conflict: Conflict) -> None:
+    left, right = st.columns(2)
+    for column, title, text in ((left, "When planned", conflict.expected), (right, "Now", conflict.actual)):
+        with column:
+            st.caption(title)
+            st.code("(not there)" if text is None else safe(text, 1_000), language=None, wrap_lines=True)
+
+
+def _label(chosen: int, offered: int) -> str:
+    if chosen == offered:
+        return f"Commit {'both' if offered == 2 else 'all'} {counted(offered, 'fact')}" if offered > 1 else "Commit"
+    return f"Commit {chosen} of {counted(offered, 'fact')}"
+
+
+def _why_not(offered: int, changes: int, *, is_writing: bool) -> str:
+    if not offered:
+        return "There is nothing to commit: this conversation adds nothing to what is known."
+    if not changes:
+        return "Tick at least one fact to commit."
+    return "" if is_writing else "Writing is off. Switch it on at the top of the page to commit."

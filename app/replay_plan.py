@@ -1,0 +1,93 @@
+"""The right half of Replay: a plan from its figures to its commit, or why there is none."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope.namespaces import show_namespace
+
+from app import python_lines, replay_commit, replay_facts, replay_summary, replay_url, states
+from app.replay_conversation import Chosen
+from app.replay_facts import VIEW_KEY
+from app.replay_run import Run
+from app.session import Session
+
+__all__ = ["draw", "python_of"]
+
+_VIEWS = {
+    "all": ":material/view_agenda: All facts",
+    "one": ":material/looks_one: One by one",
+    "changes": ":material/difference: Before and after",
+}
+
+
+def draw(run: Run | None, working: Session, chosen: Chosen) -> None:
+    """Draw the plan, or that there is none yet."""
+    st.subheader("What was remembered" if run and run.is_committed else "What would be remembered", anchor=False)
+    if run is None:
+        states.empty(
+            "Nothing is planned yet",
+            "Choose a namespace and plan, to see which facts would be remembered and why. Nothing is written by that.",
+            icon=":material/fact_check:",
+        )
+        return
+    if run.plan.failure is not None:
+        replay_summary.draw_failure(run.plan, run.plan.failure)
+        return
+    _draw_plan(run, working)
+    python_lines.draw(python_of(run, chosen))
+
+
+def python_of(run: Run, chosen: Chosen) -> str:
+    """The lines that plan and commit the same."""
+    plan = run.plan
+    kept = [at for at, planned in enumerate(plan.facts) if planned.chosen]
+    lines = [
+        f"messages = {chosen.python}",
+        f"plan = engine.plan(messages, {show_namespace(plan.namespace)!r}, source={chosen.source!r})",
+        *run.edits,
+        *([] if len(kept) == len(plan.facts) else [f"plan = choose(plan, {kept})"]),
+        "engine.apply(plan)",
+    ]
+    return "\n".join(lines)
+
+
+def _draw_plan(run: Run, working: Session) -> None:
+    plan = run.plan
+    now = working.engine.counts(plan.namespace).get(plan.namespace, 0)
+    if run.is_committed:
+        replay_commit.draw_committed(run, working)
+    elif run.conflicts:
+        replay_commit.draw_conflicts(run)
+    replay_summary.draw(plan, now, is_committed=run.is_committed)
+    if plan.facts:
+        if not run.is_committed:
+            replay_commit.draw(run, working)
+        _draw_view(run)
+    else:
+        states.empty(
+            "This conversation teaches nothing",
+            "It was read to its end, and no lasting fact was found in it. Below is why.",
+            icon=":material/sentiment_calm:",
+        )
+    replay_summary.draw_reading(plan)
+
+
+def _draw_view(run: Run) -> None:
+    replay_url.follow(VIEW_KEY, _VIEWS, "all")
+    view = st.segmented_control(
+        "Show",
+        list(_VIEWS),
+        format_func=lambda name: _VIEWS[name],
+        required=True,
+        key=VIEW_KEY,
+        on_change=replay_url.write,
+        args=(VIEW_KEY, "all"),
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if view == "one":
+        replay_facts.draw_one(run)
+    elif view == "changes":
+        replay_summary.draw_changes(run.plan)
+    else:
+        replay_facts.draw_all(run)

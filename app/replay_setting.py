@@ -1,0 +1,92 @@
+"""The top of Replay: which conversation, into which namespace, and the button that plans."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+from mnemoscope.errors import MnemoscopeError
+from mnemoscope.namespaces import Namespace
+
+from app import replay_conversation, replay_run, replay_target, replay_upload, states
+from app.replay_conversation import Chosen
+from app.replay_run import Run
+from app.replay_upload import Reading, Upload
+from app.session import Session
+
+__all__ = ["PLAN_KEY", "Setting", "draw"]
+
+PLAN_KEY = "replay.plan"
+
+
+class Setting(NamedTuple):
+    """What was chosen, and the plan for it: each None while there is none."""
+
+    chosen: Chosen | None
+    run: Run | None
+
+
+def draw(working: Session) -> Setting:
+    """Draw the choices; what was chosen."""
+    with st.container(border=True, key="replay-setting"):
+        origin = replay_conversation.choose_origin()
+        upload, reading = _choose_file() if origin == "upload" else (None, None)
+        which, where, start = st.columns([6, 5, 2], vertical_alignment="bottom")
+        with which:
+            chosen = _choose(origin, upload, reading)
+        with where:
+            namespace = replay_target.choose(chosen, working.engine.counts())
+        with start:
+            run = _plan(working, chosen, namespace)
+        if chosen is not None and chosen.description:
+            st.caption(chosen.description)
+    return Setting(chosen, run)
+
+
+def _choose_file() -> tuple[Upload | None, Reading | None]:
+    upload = replay_upload.choose_file()
+    return upload, replay_upload.choose_format(upload) if upload else None
+
+
+def _choose(origin: str, upload: Upload | None, reading: Reading | None) -> Chosen | None:
+    if origin == "sample":
+        return replay_conversation.choose_sample()
+    if upload is not None and reading is not None and reading.conversations:
+        return replay_conversation.choose_uploaded(upload, reading)
+    st.selectbox("Conversation", [], disabled=True, placeholder="Upload a file first", key="replay.no_conversation")
+    return None
+
+
+def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) -> Run | None:
+    run = replay_run.current(chosen, namespace) if chosen and namespace else None
+    reason = _why_not(chosen, namespace)
+    pressed = st.button(
+        "Plan again" if run else "Plan",
+        key=PLAN_KEY,
+        type="secondary" if run else "primary",
+        icon=":material/replay:" if run else ":material/play_arrow:",
+        disabled=bool(reason),
+        help=reason or "Reads the conversation and decides for each fact. Nothing is written.",
+        width="stretch",
+    )
+    if pressed and chosen is not None and namespace is not None:
+        _begin(working, chosen, namespace)
+    return run
+
+
+def _begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
+    try:
+        with st.spinner("Reading the conversation …"):
+            replay_run.begin(working.engine, chosen, namespace)
+    except MnemoscopeError as error:
+        states.failed(error)
+    else:
+        st.rerun()
+
+
+def _why_not(chosen: Chosen | None, namespace: Namespace | None) -> str:
+    if chosen is None:
+        return "Choose a conversation first."
+    if not chosen.transcript.messages:
+        return "This conversation holds no message."
+    return "" if namespace else "Choose a namespace first."
