@@ -1,4 +1,4 @@
-"""What of a stranger's value can be kept: the journal and tombstones hold it in a form every store takes."""
+"""What of a stranger's value or of a model's fact can be kept: in a form that every store takes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
+from .facts import ExtractedFact
 from .text import shown, storable
 
-__all__ = ["cleaned", "cleaned_object"]
+__all__ = ["cleaned", "cleaned_object", "readable"]
 
 _DEEPEST = 150
 """Levels of nesting that are kept; our own writes may have a few more around them."""
@@ -37,3 +40,24 @@ def cleaned(value: object, depth: int = 1) -> Any:
     if depth < _DEEPEST and isinstance(value, list | tuple):
         return [cleaned(part, depth + 1) for part in value]
     return storable(shown(value))[0]
+
+
+def readable(fact: object) -> ExtractedFact | None:
+    """The fact with text that any store takes and an importance within its range; None where it is no fact.
+
+    Facts made by `model_construct`, or changed after they were made, come unchecked.
+    """
+    if not isinstance(fact, ExtractedFact):
+        return None
+    fields = fact.model_dump(warnings="none", exclude={"said_at", "importance"})
+    try:
+        clean = ExtractedFact(**cleaned(fields), said_at=fact.said_at, importance=_importance(fact.importance))
+    except ValidationError:
+        return None
+    return clean.model_copy(update={"content": clean.content.strip()})
+
+
+def _importance(value: float | None) -> float | None:
+    if not isinstance(value, int | float):
+        return value
+    return None if math.isnan(value) else min(max(value, 0.0), 1.0)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pydantic import ValidationError
-
-from .cleaning import cleaned
+from .cleaning import readable
 from .errors import InputError
 from .facts import ExtractedFact
 from .settlement import merged_names
 from .text import normalise, shown, storable
 
-__all__ = ["Draft", "Drafted", "drafted", "readable"]
+__all__ = ["Draft", "Drafted", "drafted"]
 
 
 @dataclass(frozen=True)
@@ -59,27 +56,6 @@ def drafted(facts: Sequence[ExtractedFact]) -> Drafted:
     found.drafts = list(drafts.values())
     found.remarks = +found.remarks
     return found
-
-
-def readable(fact: object) -> ExtractedFact | None:
-    """The fact with text that any store takes and an importance within its range; None where it is no fact.
-
-    Facts made by `model_construct`, or changed after they were made, come unchecked.
-    """
-    if not isinstance(fact, ExtractedFact):
-        return None
-    fields = fact.model_dump(warnings="none", exclude={"said_at", "importance"})
-    try:
-        clean = ExtractedFact(**cleaned(fields), said_at=fact.said_at, importance=_importance(fact.importance))
-    except ValidationError:
-        return None
-    return clean.model_copy(update={"content": clean.content.strip()})
-
-
-def _importance(value: float | None) -> float | None:
-    if not isinstance(value, int | float):
-        return value
-    return None if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 
 def _collapsed(draft: Draft, twin: ExtractedFact) -> Draft:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .drafts import readable
+from .cleaning import readable
 from .errors import ModelError
 from .facts import ExtractedFacts, Extraction
 from .messages import Message

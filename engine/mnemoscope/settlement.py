@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from .cleaning import cleaned_object
+from .cleaning import cleaned_object, readable
 from .config import MemoryConfig
 from .errors import InputError
 from .facts import ACTIONS, ConsolidationDecision, ExtractedFact, Similar
@@ -243,12 +243,17 @@ def choose(plan: Plan, chosen: Sequence[int]) -> Plan:
 
 
 def edit_fact(plan: Plan, at: int, fact: ExtractedFact) -> Plan:
-    """The same plan with another fact at this position, decided as the one before it."""
+    """The same plan with another fact at this position, decided as the one before it.
+
+    Raises:
+        InputError: there is no fact at this position, or this one has no text.
+    """
     _check_position(plan, at)
-    if not fact.content.strip():
+    clean = readable(fact)
+    if clean is None or not clean.content:
         raise InputError("A fact needs some text; leave it out of the plan instead of emptying it.")
     edited = list(plan.facts)
-    edited[at] = replace(edited[at], fact=fact)
+    edited[at] = replace(edited[at], fact=clean)
     return _settled_again(plan, edited)
 
 
