@@ -73,8 +73,8 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
             continue
         mark, colour = MARKS[check.state]
         click.echo(f"{click.style(mark, fg=colour, bold=check.state == 'bad')} {check.name}: {check.report}")
-        if check.remedy:
-            click.echo(f"     {check.remedy}")
+        for line in filter(None, (check.remedy, check.command)):
+            click.echo(f"     {line}")
     has_failed = any(check.state == "bad" for check in checks)
     if as_json:
         steps_as_data = [check.to_value() for check in checks]

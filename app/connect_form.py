@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import streamlit as st
 from mnemoscope.config import PRESETS
 from mnemoscope.connections import Connection, connection_to
-from mnemoscope.errors import ConfigurationError
+from mnemoscope.errors import MnemoscopeError
 from mnemoscope.namespaces import read_prefix
 from mnemoscope.secrecy import has_literal_secret
 
 from app import states
 from app.connections import Catalogue
 
-__all__ = ["EMBEDDER_KEY", "KIND_KEY", "KINDS", "NAME_KEY", "TRY_KEY", "URL_KEY", "draw"]
+__all__ = ["EMBEDDER_KEY", "KINDS", "KIND_KEY", "NAME_KEY", "TRY_KEY", "URL_KEY", "draw", "obstacle"]
 
 KIND_KEY, NAME_KEY, URL_KEY = "connect.kind", "connect.name", "connect.url"
 EMBEDDER_KEY, SPACES_KEY, READ_ONLY_KEY = "connect.embedder", "connect.namespaces", "connect.read_only"
@@ -50,6 +51,21 @@ def draw(offered: Catalogue, current: str) -> Connection | None:
     return _written(kind)
 
 
+def obstacle(connection: Connection, offered: Catalogue) -> str:
+    """Why a connection that was typed in is not tried from here; empty where it can be.
+
+    Who may use the dashboard must not thereby run code on this machine, or have its environment sent elsewhere.
+    """
+    if connection in offered.connections.values():
+        return ""
+    if connection.url.startswith("python:") or (connection.embedder or "").startswith("python:"):
+        return "Code is run only where the configuration names it: copy the table below, then try it from there."
+    in_password = re.sub(r"(?<=://)[^@/]*@", "", connection.url)
+    if "${" in in_password:
+        return "A variable is filled in for a password alone; for more, copy the table below, then try it from there."
+    return ""
+
+
 def _written(kind: str) -> Connection | None:
     left, right = st.columns(2)
     with left:
@@ -67,7 +83,7 @@ def _written(kind: str) -> Connection | None:
     try:
         connection = connection_to(url.strip(), name=name.strip() or "production", embedder=embedder, profile=profile)
         shown = tuple(read_prefix(line.strip()) for line in spaces.splitlines() if line.strip())
-    except ConfigurationError as error:
+    except MnemoscopeError as error:
         states.failed(error)
         return None
     return replace(connection, namespaces=shown, read_only=is_read_only, model=model.strip() or None)

@@ -8,8 +8,12 @@ from pathlib import Path
 import streamlit as st
 from mnemoscope.connections import CONFIG_FILE, Connection, config_folder
 from mnemoscope.namespaces import show_namespace
+from mnemoscope.secrecy import MASK
 
-__all__ = ["draw", "snippet"]
+__all__ = ["PASSWORD", "draw", "snippet"]
+
+PASSWORD = "${MNEMOSCOPE_PASSWORD}"
+"""What stands in a snippet for a secret that was spelt out in the environment."""
 
 
 def draw(connection: Connection, file: Path | None) -> None:
@@ -26,7 +30,7 @@ def snippet(connection: Connection) -> str:
     """The table as TOML."""
     bare = connection.name.replace("-", "").replace("_", "")
     name = connection.name if bare.isascii() and bare.isalnum() else _text(connection.name)
-    lines = [f"[connections.{name}]", f"url = {_text(connection.shown_url)}"]
+    lines = [f"[connections.{name}]", f"url = {_text(connection.shown_url.replace(MASK, PASSWORD))}"]
     for key in ("embedder", "dimensions", "model", "profile"):
         value = getattr(connection, key)
         if value is not None:

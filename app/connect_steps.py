@@ -45,4 +45,8 @@ def draw_check(check: Check) -> None:
         with st.container(gap="xxsmall"):
             st.text(check.report)
             if check.remedy:
-                st.code(check.remedy, language=None, wrap_lines=True)
+                with st.container(horizontal=True, vertical_alignment="top", gap="xxsmall"):
+                    st.markdown(":primary[:material/build:]", width="content")
+                    st.text(check.remedy)
+            if check.command:
+                st.code(check.command, language=None, wrap_lines=True)

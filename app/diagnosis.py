@@ -37,4 +37,6 @@ def examine(settings: Settings) -> tuple[str, Iterator[Check]]:
 def steps_of(connection: Connection, *, asks_model: bool = True) -> Iterator[Check]:
     """The steps of a connection's check-up, safe to be shown."""
     for check in check_up(connection, asks_model=asks_model):
-        yield replace(check, report=safe(check.report, 1_000), remedy=safe(check.remedy, 1_000))
+        yield replace(
+            check, report=safe(check.report, 1_000), remedy=safe(check.remedy, 1_000), command=safe(check.command)
+        )

@@ -22,7 +22,11 @@ from app.display import counted, safe
 __all__ = ["broken", "empty", "failed", "filtered_out"]
 
 _TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
-    (StoreError, "The store did not answer", "Run `mnemoscope doctor` in a terminal: it says what to do."),
+    (
+        StoreError,
+        "The store did not answer",
+        "Open Connect, or run `mnemoscope doctor` in a terminal: both say what to do.",
+    ),
     (ConfigurationError, "The configuration cannot be used", "Correct what is named here, then reload the page."),
     (ConflictError, "Someone changed this meanwhile", "Reload the page, look at the new text, and decide again."),
     (PermissionDeniedError, "Not allowed here", "Nothing was changed."),

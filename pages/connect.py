@@ -10,9 +10,16 @@ st.caption("Try a store before you rely on it. Every step is really done, and no
 
 chosen = session.choice()
 connection = connect_form.draw(chosen.offered, chosen.connection.name)
+obstacle = "" if connection is None else connect_form.obstacle(connection, chosen.offered)
 is_asked = st.button(
-    "Try it", icon=":material/play_arrow:", type="primary", key=connect_form.TRY_KEY, disabled=connection is None
+    "Try it",
+    icon=":material/play_arrow:",
+    type="primary",
+    key=connect_form.TRY_KEY,
+    disabled=connection is None or bool(obstacle),
 )
+if obstacle:
+    st.caption(obstacle)
 if connection is not None:
     if is_asked:
         connect_steps.draw(steps_of(connection, asks_model=False))

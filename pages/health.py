@@ -1,3 +1,38 @@
-"""Health."""
+"""Health: whether the store is in order, each finding with what to do, and what the dashboard itself takes."""
+
 import streamlit as st
+
+from app import connect_steps, health_details, health_report, health_summary, session, states
+from app.display import counted, timestamp
+
 st.title("Health", anchor=False)
+working = session.current()
+connection = session.choice().connection
+health_summary.draw(working)
+
+report = health_report.current(working, connection)
+with st.container(horizontal=True, vertical_alignment="center", key="health-bar"):
+    st.button("Look again", icon=":material/refresh:", key=health_report.AGAIN_KEY, on_click=health_report.forget)
+    st.caption(f"Looked over at {timestamp(report.at)}. Nothing was written.", width="content")
+
+if not working.engine.counts():
+    states.empty("Nothing is remembered here yet", "There is little to look over in an empty store.")
+wrong = report.in_state("bad", "warning")
+st.subheader(counted(len(wrong), "finding") if wrong else "No findings", anchor=False)
+for check in wrong:
+    connect_steps.draw_check(check)
+with st.expander(f"In order: {len(report.in_state('good'))}", expanded=not wrong):
+    for check in report.in_state("good"):
+        connect_steps.draw_check(check)
+if skipped := report.in_state("skipped"):
+    with st.expander(f"Not looked at here: {len(skipped)}"):
+        for check in skipped:
+            connect_steps.draw_check(check)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    health_summary.draw_kinds(report.kinds)
+    health_details.draw_calls(connection.name)
+with right:
+    health_summary.draw_limits(working)
+    health_details.draw_versions()

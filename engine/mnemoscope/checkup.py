@@ -16,7 +16,7 @@ from .errors import MnemoscopeError
 from .extraction import LLMExtractor
 from .secrecy import scrub
 
-__all__ = ["check_up"]
+__all__ = ["check_backend", "check_up"]
 
 _SAMPLE = "Ana lives in Lisbon."
 
@@ -42,6 +42,14 @@ def check_up(
         if name not in seen:
             why = "an earlier step failed" if has_failed else "there is nothing to look at in this store"
             yield Check(name, "skipped", why)
+
+
+def check_backend(connection: Connection, environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
+    """The steps of a file or a database server alone; none for other stores."""
+    secrets = connection.secrets(environment)
+    look = _BACKENDS.get(connection.scheme(environment))
+    for check in look(connection, environment) if look else ():
+        yield replace(check, report=scrub(check.report, secrets), remedy=scrub(check.remedy, secrets))
 
 
 def _first(connection: Connection, environment: Mapping[str, str]) -> Iterator[Check]:

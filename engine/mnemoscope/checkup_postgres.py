@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["check_server"]
 
 _SKEW_SECONDS = 5.0
+_CREATE = "CREATE EXTENSION vector;"
 _TABLES = ("store", "store_vectors", "store_migrations", "vector_migrations")
 
 
@@ -75,7 +76,7 @@ def _check_pgvector(opened: psycopg.Connection[Any]) -> Check:
     if row:
         return Check("pgvector", "good", f"version {row[0]}")
     if _row(opened, "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
-        return Check("pgvector", "bad", "it is installed, but not in this database", "CREATE EXTENSION vector;")
+        return Check("pgvector", "bad", "it is on the server, but not in this database", "Create it.", _CREATE)
     return Check("pgvector", "bad", "the server does not have it", "Install pgvector on the server.")
 
 
@@ -92,10 +93,10 @@ def _check_index(opened: psycopg.Connection[Any]) -> Check:
         "namespace afterwards, so agents get too few memories of a namespace, or none. Mnemoscope ranks exactly."
     )
     remedy = (
-        f"DROP INDEX CONCURRENTLY {row[0]}; and give every store index={{…, 'ann_index_config': {{'kind': 'flat'}}}}, "
-        "or the next setup() makes it again. Or connect with options=-c hnsw.ef_search=400."
+        "Drop it, and build every store with index={…, 'ann_index_config': {'kind': 'flat'}}, or the next setup() "
+        "makes it again. Or let agents connect with options=-c hnsw.ef_search=400."
     )
-    return Check("Index", "warning", report, remedy)
+    return Check("Index", "warning", report, remedy, f"DROP INDEX CONCURRENTLY {row[0]};")
 
 
 def _check_dimensions(connection: Connection, opened: psycopg.Connection[Any]) -> Check:
@@ -126,7 +127,13 @@ def _check_permissions(connection: Connection, opened: psycopg.Connection[Any]) 
         for right in ("SELECT", "INSERT", "UPDATE", "DELETE")
     }
     if not rights["SELECT"]:
-        return Check("Permissions", "bad", "the role may not read the table 'store'", "GRANT SELECT ON store TO …;")
+        return Check(
+            "Permissions",
+            "bad",
+            "the role may not read the table 'store'",
+            "Grant it.",
+            "GRANT SELECT ON store, store_vectors TO …;",
+        )
     missing = [right for right, is_given in rights.items() if not is_given]
     if _row(opened, "SELECT pg_is_in_recovery()")[0]:
         return Check("Permissions", "good", "read; this is a replica, which cannot be written")

@@ -29,12 +29,16 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Check:
-    """One step: its name, how it went, what was seen, and what to do where it is not good."""
+    """One step: its name, how it went, what was seen, and what to do where it is not good.
+
+    `command` is what there is to copy for it: SQL, or a line for a terminal.
+    """
 
     name: str
     state: State
     report: str
     remedy: str = ""
+    command: str = ""
 
     def to_value(self) -> dict[str, str]:
         """The step as plain data."""

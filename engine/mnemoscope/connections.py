@@ -13,7 +13,7 @@ from typing import Any
 
 from .config import PRESETS, MemoryConfig
 from .connection_keys import CONNECTION_KEYS, TOP_KEYS, check_keys, read_key
-from .errors import ConfigurationError
+from .errors import ConfigurationError, NamespaceError
 from .namespaces import Namespace, read_prefix
 from .secrecy import expand, has_literal_secret, is_secret_name, masked, secrets_in
 from .text import shown
@@ -259,7 +259,7 @@ def _read_connection(name: str, table: Mapping[str, Any], known: Connections, wh
         raise ConfigurationError(f"{where}: url is missing; allowed is {_allowed_urls()}. Add a url.")
     given = {key: read_key(CONNECTION_KEYS[key], value, where=where) for key, value in table.items()}
     if "namespaces" in given:
-        given["namespaces"] = tuple(read_prefix(each) for each in given["namespaces"])
+        given["namespaces"] = _read_namespaces(given["namespaces"], where)
     config = known.profile(given["profile"], where=where) if "profile" in given else None
     connection = Connection(name=name, config=config, folder=str(known.file.parent) if known.file else "", **given)
     if has_literal_secret(connection.url):
@@ -268,6 +268,13 @@ def _read_connection(name: str, table: Mapping[str, Any], known: Connections, wh
             "put it in an environment variable and write ${NAME} in its place."
         )
     return _checked(connection, where=where)
+
+
+def _read_namespaces(texts: tuple[str, ...], where: str) -> tuple[Namespace, ...]:
+    try:
+        return tuple(read_prefix(text) for text in texts)
+    except NamespaceError as error:
+        raise ConfigurationError(f"{where}, namespaces = {list(texts)!r}: {error}") from error
 
 
 def _checked(connection: Connection, *, where: str) -> Connection:

@@ -69,7 +69,7 @@ def health_checks(engine: MemoryEngine, now: datetime) -> Iterator[Check]:
         try:
             yield look()
         except MnemoscopeError as error:
-            yield Check(name, "bad", f"could not be checked: {error}", "Try again; if it stays, try Connect.")
+            yield Check(name, "bad", f"could not be checked: {error}")
 
 
 def _content_looks(engine: MemoryEngine, now: datetime) -> list[tuple[str, Callable[[], Check]]]:

@@ -20,6 +20,10 @@ _ORPHANS = """
 SELECT count(*) FROM store_vectors AS v
 WHERE NOT EXISTS (SELECT 1 FROM store AS s WHERE s.prefix = v.prefix AND s.key = v.key)
 """
+_DELETE_ORPHANS = (
+    "DELETE FROM store_vectors WHERE NOT EXISTS (SELECT 1 FROM store AS s "
+    "WHERE s.prefix = store_vectors.prefix AND s.key = store_vectors.key);"
+)
 _EXPIRED = {
     "sqlite": "SELECT count(*) FROM store WHERE expires_at IS NOT NULL AND datetime(expires_at) < datetime('now')",
     "postgres": "SELECT count(*) AS number FROM store WHERE expires_at < CURRENT_TIMESTAMP",
@@ -37,12 +41,12 @@ def check_orphans(engine: MemoryEngine) -> Check:
     number = _number(engine, _ORPHANS)
     if not number:
         return Check(name, "good", "none")
-    report = f"{number:,} vectors have no item: the agent's store.delete() leaves them, and a later put() may use them"
-    remedy = (
-        "DELETE FROM store_vectors WHERE NOT EXISTS (SELECT 1 FROM store AS s "
-        "WHERE s.prefix = store_vectors.prefix AND s.key = store_vectors.key);"
+    report = (
+        f"{number:,} of the vectors belong to no item: the agent's store.delete() leaves them behind, and a later "
+        "put() of the same key may bring them back to life"
     )
-    return Check(name, "warning", report, remedy)
+    remedy = "A change made here removes those of its own item. This removes all of them:"
+    return Check(name, "warning", report, remedy, _DELETE_ORPHANS)
 
 
 def check_expired_rows(engine: MemoryEngine) -> Check:
@@ -54,8 +58,8 @@ def check_expired_rows(engine: MemoryEngine) -> Check:
     number = _number(engine, query)
     if not number:
         return Check(name, "good", "none")
-    remedy = "Call store.sweep_ttl(), or store.start_ttl_sweeper() where the agent runs."
-    return Check(name, "warning", f"{number:,} rows are past it, and agents still find them", remedy)
+    remedy = "Sweep them where the agent runs, or start a sweeper there by store.start_ttl_sweeper()."
+    return Check(name, "warning", f"{number:,} past it, and agents still find them", remedy, "store.sweep_ttl()")
 
 
 def check_phantoms(engine: MemoryEngine) -> Check:
