@@ -122,6 +122,9 @@ def select(
         FilterError: the filter is not of the documented form.
     """
     test = compile_filter(selection.filter)
+    if selection.keys is not None:
+        named = frozenset(selection.keys)
+        records = [record for record in records if record.key in named]
     return [
         record
         for record in records
@@ -131,8 +134,6 @@ def select(
 
 def _selected(record: MemoryRecord, selection: Selection, access: Access | None, now: datetime) -> bool:
     if record.pinned and selection.keys is None:
-        return False
-    if selection.keys is not None and record.key not in selection.keys:
         return False
     if selection.categories is not None and not set(selection.categories) & set(record.categories):
         return False

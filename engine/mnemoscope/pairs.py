@@ -82,7 +82,7 @@ def _keep_nearest(near: NDArray[np.bool_], products: NDArray[np.float32], crowde
 def _paired(
     owner: NDArray[np.int64], parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]], cut: int
 ) -> Pairs:
-    if not parts:
+    if not any(len(part[0]) for part in parts):
         nothing = np.empty(0, np.int64)
         return Pairs(nothing, nothing, np.empty(0, np.float32), cut)
     ones, others, similarity = (np.concatenate([part[at] for part in parts]) for at in range(3))

@@ -125,6 +125,6 @@ def sensitive_parts(text: str) -> list[tuple[Sensitive, str]]:
 
 def masked(text: str) -> str:
     """The text with all but its ends hidden; a short one wholly, and never more than eight marks."""
-    kept = 2 if len(text) >= 12 else 1 if len(text) >= 8 else 0
+    kept = 2 if len(text) >= 12 else 0
     marks = "•" * min(len(text) - 2 * kept, 8)
     return f"{text[:kept]}{marks}{text[len(text) - kept :]}"

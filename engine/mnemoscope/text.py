@@ -14,6 +14,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 def storable(text: str) -> tuple[str, int]:
     """The text with every character that no store can hold replaced by U+FFFD, and how many were."""
+    if text.isascii() and "\x00" not in text:
+        return text, 0
     return _UNSTORABLE.subn("\ufffd", text)
 
 

@@ -100,15 +100,27 @@ def read_json(stored: str | bytes) -> Any:
 
 
 def same_json(one: object, other: object) -> bool:
-    """Whether two values are the same JSON: true is not 1, but 1 is 1.0; NaN equals NaN."""
+    """Whether two values are the same JSON: true is not 1, but 1 is 1.0; NaN equals NaN.
+
+    A large float is compared as a float with the whole number that PostgreSQL makes of it.
+    """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same_json(part, other[name]) for name, part in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same_json, one, other))
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float) and type(one) is not type(other):
+        return _as_float(one) == _as_float(other)
     # NaN alone differs from itself.
     return one == other or (one != one and other != other)
+
+
+def _as_float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def copy_json(value: Any) -> Any:
