@@ -65,7 +65,7 @@ def move(place: int, before: int | None) -> str:
     told = ""
     if before is not None and before != place:
         arrow, colour = ("▲", PART_COLOURS["similarity"]) if before > place else ("▼", PART_COLOURS["recency"])
-        title = f"place {before} under the stored profile"
+        title = f"place {before} in the other profile"
         told = f'<div title="{title}" style="color:{colour};font-size:.75em">{arrow}{abs(before - place)}</div>'
     return (
         f'<div style="text-align:center;font-variant-numeric:tabular-nums;font-weight:600;line-height:1.15">{place}'

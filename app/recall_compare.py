@@ -19,7 +19,7 @@ _TEXT_LIMIT = 110
 
 def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig) -> None:
     """Draw the ranking of a profile beside the one of the settings here."""
-    name = st.selectbox("Beside", [STORED, *PRESETS], key=OTHER_KEY, format_func=profile_name, width=240)
+    name = st.selectbox("Compare with", [STORED, *PRESETS], key=OTHER_KEY, format_func=profile_name, width=240)
     other = chosen.having_config(stored if name == STORED else PRESETS[name]).rank(fetched)
     here = chosen.rank(fetched)
     scale = max(*(float(each.ranking.scores.max(initial=0.0)) for each in (here, other)), 0.001)
@@ -28,16 +28,16 @@ def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig) -
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{profile_name(name)}**")
-        _draw_list(other, here, scale)
+        _draw_list(other, None, scale)
     with right:
         st.markdown("**The settings here**")
         _draw_list(here, other, scale)
 
 
-def _draw_list(result: RecallResult, other: RecallResult, scale: float) -> None:
+def _draw_list(result: RecallResult, other: RecallResult | None, scale: float) -> None:
     for place, (at, match) in enumerate(zip(result.ranking.order.tolist(), result, strict=True), start=1):
         with st.container(horizontal=True, gap="small", vertical_alignment="top"):
-            st.html(recall_bars.move(place, place_of(other, at)), width=34)
+            st.html(recall_bars.move(place, None if other is None else place_of(other, at)), width=34)
             with st.container(gap=None, width="stretch"):
                 st.text(one_line(match.record.content, _TEXT_LIMIT), width="stretch")
                 st.html(recall_bars.bar(match.parts, match.score, scale=scale))

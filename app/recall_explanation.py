@@ -7,7 +7,7 @@ from mnemoscope import Explanation, MemoryConfig, RecallResult, Standing
 from mnemoscope.explaining import explain
 from mnemoscope.stores.base import Ref
 
-from app import navigation
+from app import browse_opened, navigation
 from app.display import safe, score, timestamp
 from app.recall_settings import RankingSettings, change_in_words, settable, take
 from app.tables import key_of
@@ -31,7 +31,7 @@ def draw(result: RecallResult, ref: Ref, chosen: RankingSettings, stored: Memory
         st.code(safe(explanation.record.content, _TEXT_LIMIT), language=None, wrap_lines=True)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"Changed {timestamp(explanation.record.changed_at)}", width="content")
-            navigation.link_to("browse", "Open in Browse", ns=list(ref[0]), m=ref[1])
+            navigation.link_to("browse", "Open in Browse", ns=list(ref[0]), **browse_opened.query_of(ref))
 
 
 def draw_absent(explanation: Explanation) -> None:

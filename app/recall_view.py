@@ -34,7 +34,7 @@ def draw(fetched: RecallResult, asked: RecallQuery, stored: MemoryConfig, contro
     with results:
         recall_summary.draw(result, fetched)
         recall_summary.draw_warnings(result, control)
-        if st.toggle("Beside another profile", key=BESIDE_KEY, bind="query-params"):
+        if st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params"):
             recall_compare.draw(fetched, chosen, stored)
         else:
             _draw_rows(result, fetched, chosen, stored, now)

@@ -49,6 +49,11 @@ def test_a_missing_memory_is_found_explained_and_brought_in_and_nothing_is_writt
     shot(page, "recall-explained")
     missing.get_by_role("button", name="Raise the limit from 1 to").click()
     expect(missing.get_by_text("It is returned, at place")).to_be_visible()
+    missing.get_by_role("link", name="Open in Browse").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Browse")
+    assert "b_key=" in page.url
+    settle(page)
+    page.close()
     server.stop()
     assert sqlite_rows(seeded_file) == before
 
