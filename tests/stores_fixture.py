@@ -10,7 +10,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ import psycopg
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
+from langgraph.store.postgres.aio import AsyncPostgresStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.stores import adapt
@@ -85,6 +86,10 @@ GENERIC_SQLITE_FAULTS = {
     "test_a_vector_the_store_left_behind_does_not_come_back": ORPHANS,
     "test_search_fills_its_limit_and_puts_items_without_a_vector_last": SHORT,
 }
+GENERIC_POSTGRES_FAULTS = {
+    "test_a_given_creation_time_is_kept_to_the_microsecond": "the official API cannot set a time of creation",
+    "test_search_fills_its_limit_and_puts_items_without_a_vector_last": SHORT,
+}
 
 
 @contextmanager
@@ -133,21 +138,33 @@ def opened_generic_sqlite(folder: Path) -> Iterator[Backend]:
 
 
 @contextmanager
-def opened_async_sqlite(folder: Path) -> Iterator[Backend]:
-    """The asynchronous store on an event loop of its own thread, as in a server."""
-    path = folder / "memories.sqlite"
+def on_a_loop(opening: AbstractAsyncContextManager[Any]) -> Iterator[Any]:
+    """What an asynchronous store is when opened on an event loop of its own thread, as in a server."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     exits = AsyncExitStack()
     try:
-        store = asyncio.run_coroutine_threadsafe(exits.enter_async_context(async_sqlite(path)), loop).result()
-        yield Backend(adapt(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+        yield asyncio.run_coroutine_threadsafe(exits.enter_async_context(opening), loop).result()
     finally:
         asyncio.run_coroutine_threadsafe(exits.aclose(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+@contextmanager
+def opened_async_sqlite(folder: Path) -> Iterator[Backend]:
+    path = folder / "memories.sqlite"
+    with on_a_loop(async_sqlite(path)) as store:
+        yield Backend(adapt(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+
+
+@contextmanager
+def opened_async_postgres(_folder: Path) -> Iterator[Backend]:
+    url = contract_database()
+    with on_a_loop(async_postgres(url)) as store:
+        yield Backend(adapt(store), store, lambda: postgres_rows(url), faults=GENERIC_POSTGRES_FAULTS)
 
 
 @asynccontextmanager
@@ -156,6 +173,15 @@ async def async_sqlite(path: Path) -> AsyncIterator[AsyncSqliteStore]:
     async with aiosqlite.connect(path, factory=FileConnection, isolation_level=None) as connection:
         store = AsyncSqliteStore(connection, index=cast(Any, index))
         await store.setup()
+        yield store
+        store._task.cancel()
+        await asyncio.gather(store._task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def async_postgres(url: str) -> AsyncIterator[AsyncPostgresStore]:
+    index: Any = {"dims": DIMENSIONS, "embed": EMBEDDINGS, "fields": ["content"]}
+    async with AsyncPostgresStore.from_conn_string(url, index=index) as store:
         yield store
         store._task.cancel()
         await asyncio.gather(store._task, return_exceptions=True)
@@ -193,18 +219,22 @@ def postgres_database(name: str) -> str:
 
 @cache
 def contract_store() -> PostgresStore:
-    """One store for all tests of the contract: each begins by emptying it."""
+    """One store for all tests of the contract."""
     store = open_postgres(postgres_database("contract"), embeddings=EMBEDDINGS)
     atexit.register(store.conn.close)
     return store
 
 
+def contract_database() -> str:
+    """The URL of its database, emptied."""
+    with contract_store().conn.connection() as connection:
+        connection.execute("TRUNCATE store CASCADE")
+    return postgres_server().replace("/postgres?", "/contract?")
+
+
 @contextmanager
 def opened_postgres(_folder: Path) -> Iterator[Backend]:
-    store = contract_store()
-    url = postgres_server().replace("/postgres?", "/contract?")
-    with store.conn.connection() as connection:
-        connection.execute("TRUNCATE store CASCADE")
+    store, url = contract_store(), contract_database()
     others: list[Any] = []
 
     def other() -> BaseStore:
@@ -229,6 +259,7 @@ def postgres_rows(url: str) -> list[Any]:
 
 BACKENDS = {
     "postgres": opened_postgres,
+    "generic-async-postgres": opened_async_postgres,
     "memory": opened_memory,
     "sqlite": opened_sqlite,
     "generic-memory": opened_generic_memory,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, NamespaceError
 from mnemoscope.stores.base import EMBED_AGAIN, KEEP, Guard, Write
+from mnemoscope.stores.values import same_json
 from stores_fixture import ANA, BACKENDS, DIMENSIONS, Backend, best_score, put, vectors_for
 
 LONG_AGO = datetime(2020, 2, 29, 12, 30, 15, 123456, tzinfo=UTC)
@@ -66,7 +67,7 @@ def test_a_number_of_any_size_comes_back_as_it_was(backend: Backend, number: flo
     backend.adapter.write([Write(ANA, "k", {"n": number})])
     (item,) = backend.adapter.get([(ANA, "k")])
     assert item is not None
-    assert item.value == {"n": number}
+    assert same_json(item.value, {"n": number})
     backend.adapter.write([Write(ANA, "k", {})], [Guard(ANA, "k", {"n": number})])
 
 

@@ -72,7 +72,7 @@ def administer(url: str, *statements: str) -> list[Any]:
 
 def test_the_official_store_gets_this_adapter(adapter: StoreAdapter) -> None:
     assert type(adapter) is PostgresAdapter
-    assert adapter.abilities.limits == ()
+    assert not any("index" in limit or "connection" in limit for limit in adapter.abilities.limits)
 
 
 @pytest.mark.parametrize(

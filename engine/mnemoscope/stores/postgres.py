@@ -35,7 +35,13 @@ Result = TypeVar("Result")
 TOKENS_KEPT = 1000
 """Namespaces whose last token is kept, so that asking again costs one short query while nobody writes."""
 
-_ABILITIES = Abilities(reads_vectors=True, sees_changes=True, atomic=True, guards_processes=True)
+_ABILITIES = Abilities(
+    reads_vectors=True,
+    sees_changes=True,
+    atomic=True,
+    guards_processes=True,
+    limits=("Numbers from 1e16 on that are not whole by type come back as whole numbers, and keys in another order.",),
+)
 
 _ONE_CONNECTION = (
     "The store was built on one connection: its calls wait for each other, and when the server was restarted "
