@@ -159,6 +159,15 @@ def test_recalled_memories_in_a_person_s_message_are_not_shown_to_the_model() ->
     assert extraction.facts[0].quote == "I've got a cat called Miso"
 
 
+def test_a_list_of_memories_that_stands_in_the_system_prompt_too_is_recognised_in_a_person_s_message() -> None:
+    prompt = Message("m0", "system", "You know:\n- Ana lives in Porto.")
+    message = Message("m1", "user", "My notes:\n* Ana lives in Porto.\nI've got a cat called Miso.")
+    extraction = extracted([fact("Ana resides in Porto.", "Ana lives in Porto"), fact()], prompt, message)
+    assert [found.content for found in extraction.facts] == ["Ana has a cat called Miso."]
+    assert extraction.held_back == {"recalled memory": 2}
+    assert withheld_reasons(extraction) == [REASONS["recalled memory"]]
+
+
 @pytest.mark.parametrize(
     ("given", "kept", "remark"),
     [
@@ -249,18 +258,20 @@ def friend(at: int) -> Any:
 
 
 def test_a_long_conversation_is_read_in_parts_that_overlap() -> None:
-    with serving(says({"facts": [friend(0)]}), says({"facts": [friend(3), friend(4)]})) as server:
-        extraction = LLMExtractor(client(server), part_characters=600).extract(turns(8))
+    with serving(says({"facts": [friend(0)]}), says({"facts": [friend(10)]})) as server:
+        extraction = LLMExtractor(client(server), part_characters=1200).extract(turns(12))
         shown = [request["messages"][1]["content"].splitlines()[1:-1] for request in server.requests]
     first, second = ([json.loads(line) for line in lines] for lines in shown)
-    assert [line["id"] for line in first] == ["m0", "m1", "m2", "m3", "m4"]
-    assert [line["id"] for line in second if line.get("context")] == ["m4"]
-    assert [line["id"] for line in second if "context" not in line] == ["m5", "m6", "m7"]
+    assert [line["id"] for line in first] == [f"m{at}" for at in range(10)]
+    assert [line["id"] for line in second if line.get("context")] == ["m8", "m9"]
+    assert [line["id"] for line in second if "context" not in line] == ["m10", "m11"]
     assert len(extraction.calls) == 2
+    assert len(extraction.facts) == 2
 
 
-def test_what_the_part_before_was_to_find_is_not_taken_twice() -> None:
-    with serving(says({"facts": [friend(4)]}), says({"facts": [friend(4), friend(5)]})) as server:
+@pytest.mark.parametrize("twice", [friend(4), {**friend(4), "content": "Friend4 is one of the friends."}])
+def test_what_the_part_before_was_to_find_is_not_taken_twice(twice: Any) -> None:
+    with serving(says({"facts": [friend(4)]}), says({"facts": [twice, friend(5)]})) as server:
         extraction = LLMExtractor(client(server), part_characters=600).extract(turns(8))
     assert [found.content for found in extraction.facts] == [
         "Friend number 4 is Friend4.",

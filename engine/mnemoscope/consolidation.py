@@ -27,10 +27,10 @@ _LONGEST_REASON = 500
 _LABEL = re.compile(r"\d{1,6}")
 
 
-class Decision(BaseModel):
+class _Decision(BaseModel):
     """What to do with one fact."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Decision")
 
     fact: int = Field(description="The number of the fact.")
     action: str = Field(description='"insert", "update", "skip" or "forget".')
@@ -39,12 +39,12 @@ class Decision(BaseModel):
     reason: str = Field(description="Why, in a few words.")
 
 
-class Decisions(BaseModel):
+class _Decisions(BaseModel):
     """The decisions, one for each fact."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Decisions")
 
-    decisions: list[Decision]
+    decisions: list[_Decision]
 
 
 class LLMConsolidator:
@@ -59,7 +59,7 @@ class LLMConsolidator:
     """
 
     def __init__(self, model: Any, *, prompt: str | None = None) -> None:
-        self._asker = Asker(model, ListForm(Decisions, key="decisions", mark="fact"), "consolidate")
+        self._asker = Asker(model, ListForm(_Decisions, key="decisions", mark="fact"), "consolidate")
         self.prompt = prompt or prompt_text("consolidate")
 
     @property

@@ -27,10 +27,10 @@ _LEAST_PART_CHARACTERS = 200
 _SHOWN_ROLES = ("user", "assistant")
 
 
-class Fact(BaseModel):
+class _Fact(BaseModel):
     """One fact about a person, worth remembering for months."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Fact")
 
     content: str = Field(description="The fact in one short sentence that can be understood alone.")
     categories: list[str] = Field(description="One to three short lower-case words.")
@@ -41,12 +41,12 @@ class Fact(BaseModel):
     date: str | None = Field(description="The day the fact speaks of, ISO-8601; null if none was said.")
 
 
-class Facts(BaseModel):
+class _Facts(BaseModel):
     """The facts found in a conversation; an empty list if there are none."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Facts")
 
-    facts: list[Fact]
+    facts: list[_Fact]
 
 
 class LLMExtractor:
@@ -69,7 +69,7 @@ class LLMExtractor:
             raise ConfigurationError(
                 f"LLMExtractor: part_characters must be at least {_LEAST_PART_CHARACTERS}, got {part_characters!r}."
             )
-        self._asker = Asker(model, ListForm(Facts, key="facts", mark="content"), "extract")
+        self._asker = Asker(model, ListForm(_Facts, key="facts", mark="content"), "extract")
         self._part_characters = part_characters
         self.prompt = prompt or prompt_text("extract")
 

@@ -182,7 +182,7 @@ class Sieve:
         """The key in `REASONS` under which the fact is withheld, if it is."""
         checks: tuple[tuple[str, Callable[[], bool]], ...] = (
             ("unsupported", lambda: not places and not self._is_in_recalled_line(fact)),
-            ("recalled memory", lambda: not places or fact.content in self._recalled),
+            ("recalled memory", lambda: not places or self._is_recalled(fact)),
             ("not said by a person", lambda: not any(place.message.role == "user" for place in places)),
             ("about the assistant", lambda: _is_about_assistant(fact)),
             ("instruction", lambda: looks_like_instruction(fact.content) or not self._is_trusted(places)),
@@ -193,6 +193,9 @@ class Sieve:
 
     def _is_in_recalled_line(self, fact: ExtractedFact) -> bool:
         return any(heard.place(fact.quote or "", whole=True) is not None for heard in self._heard)
+
+    def _is_recalled(self, fact: ExtractedFact) -> bool:
+        return fact.content in self._recalled or (fact.quote or "") in self._recalled
 
     def _is_trusted(self, places: Sequence[_Place]) -> bool:
         orders = {heard.message.id: heard.orders_from for heard in self._heard}
