@@ -21,7 +21,7 @@ _MOST_REMEDIES = 4
 def draw(result: RecallResult, ref: Ref, chosen: RankingSettings, stored: MemoryConfig) -> None:
     """Draw why this candidate is returned or not."""
     explanation = explain(result, *ref)
-    answer, numbers = st.columns([1, 1.05], gap="medium")
+    answer, numbers = st.columns([1, 1.2], gap="medium")
     with answer:
         st.text(safe("\n".join(_answers(explanation))))
         _draw_remedies(explanation, result, chosen, stored)
@@ -80,10 +80,10 @@ def _works(explanation: Explanation, result: RecallResult, chosen: RankingSettin
 
 
 def _table(explanation: Explanation) -> str:
-    lines = ["| part | value × weight | place | vs last |", "|:--|--:|--:|--:|"]
+    lines = ["| part | value × weight | place | gap |", "|:--|--:|--:|--:|"]
     for part in explanation.parts:
-        raw = "unknown" if part.raw is None else score(part.raw)
-        product = f"{raw} × {part.weight:g} = {part.contribution:.3f}".replace(" ", "\u00a0")
+        product = f"{score(part.raw)} × {part.weight:g} = {part.contribution:.3f}".replace(" ", "\u00a0")
+        product = "unknown" if part.raw is None else product
         lines.append(f"| {part.name} | {product} | {part.place:,} | {_gap(part.gap)} |")
     gap = None if explanation.needed is None or explanation.score is None else explanation.score - explanation.needed
     lines.append(f"| **score** | **{score(explanation.score)}** | **{explanation.place:,}** | **{_gap(gap)}** |")
