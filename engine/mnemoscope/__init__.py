@@ -23,7 +23,15 @@ from .errors import (
 )
 from .explaining import Explanation, PartStanding, Standing
 from .extraction import LLMExtractor
-from .facts import ConsolidationDecision, ExtractedFact, ExtractedFacts, Extraction, Judgement, ModelCall
+from .facts import (
+    ConsolidationDecision,
+    ExtractedFact,
+    ExtractedFacts,
+    Extraction,
+    Judgement,
+    ModelCall,
+    Withheld,
+)
 from .journal import Change, Tombstone
 from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
@@ -34,6 +42,7 @@ from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .scoring import ScorePart, composite_score
 from .settlement import choose, edit_decision, edit_fact
+from .threads import Thread, list_threads, open_checkpointer, read_thread
 from .visibility import Drop
 
 __all__ = [
@@ -87,9 +96,14 @@ __all__ = [
     "Standing",
     "StoreError",
     "StoreUnavailableError",
+    "Thread",
     "Tombstone",
+    "Withheld",
     "choose",
     "composite_score",
     "edit_decision",
     "edit_fact",
+    "list_threads",
+    "open_checkpointer",
+    "read_thread",
 ]
