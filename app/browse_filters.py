@@ -139,7 +139,7 @@ def _draw_order(is_meaning: bool) -> str:
 
 
 def _draw_further(index: ScopeIndex) -> dict[str, Any]:
-    number = sum(st.session_state.get(name, _UNSET[name]) not in (_UNSET[name], None, ()) for name in _FURTHER)
+    number = sum(_is_set(name) for name in _FURTHER)
     label = f"Filters · {number}" if number else "Filters"
     with st.popover(label, icon=":material/tune:", key="browse.further", width="content"):
         sources = _draw_names("Source", "b_src", index.columns.sources.names)
@@ -184,6 +184,13 @@ def _draw_names(label: str, key: str, names: Iterable[str | None], *, is_in_row:
         on_change=first_page,
     )
     return [labelled[each] for each in chosen]
+
+
+def _is_set(name: str) -> bool:
+    # Before its first run a widget has no state yet, while the URL already says what it will hold.
+    if name not in st.session_state:
+        return name in st.query_params
+    return st.session_state[name] not in (_UNSET[name], None, ())
 
 
 def _label(name: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import streamlit as st
 from mnemoscope.browsing import Browsed
@@ -62,14 +62,22 @@ def known_categories(index: ScopeIndex) -> list[str]:
 
 def draw_python(scope: Scope, chosen: Chosen) -> None:
     """Show the line that lists the same memories."""
-    filters = chosen.filters
-    options = {
-        "categories": list(filters.categories) or None,
-        "include_private": filters.include_private or None,
-        "subtree": scope.subtree or None,
-    }
     if chosen.meaning is not None:
-        line = python_lines.call("recall", chosen.meaning, scope.namespace, limit=100, touch=False, **options)
-    else:
-        line = python_lines.call("list", scope.namespace, limit=100, **options)
-    python_lines.draw(line)
+        line = python_lines.call(
+            "recall", chosen.meaning, scope.namespace, limit=100, subtree=scope.subtree or None, touch=False
+        )
+        python_lines.draw({"The nearest, ranked as an agent gets them": line})
+        return
+    within = f"{scope.namespace!r}, subtree=True" if scope.subtree else repr(scope.namespace)
+    filters = ", ".join(
+        f"{field.name}={getattr(chosen.filters, field.name)!r}"
+        for field in fields(chosen.filters)
+        if getattr(chosen.filters, field.name) not in (field.default, [])
+    )
+    python_lines.draw(
+        f"from mnemoscope.browsing import Filters, browse\nfrom mnemoscope.times import utc_now\n\n"
+        f"index = engine.index({within})\n"
+        f"filters = Filters({filters})\n"
+        f"found = browse(index, filters, now=utc_now(), sort={chosen.sort!r}, descending={chosen.descending})\n"
+        f"found.page(0, 100)"
+    )

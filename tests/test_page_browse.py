@@ -117,6 +117,23 @@ def test_filters_that_leave_nothing_can_be_cleared(dashboard: Dashboard, seeded_
     assert len(rows(test)) == 4
 
 
+def test_the_python_line_lists_the_same_memories(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    query = HERE | {"b_q": "ana", "b_imp": ["0.5", "1"], "b_sort": "Least important"}
+    test = dashboard(seeded_engine, "browse", query=query)
+    lines = next(element.value for element in test.code if "browse(" in element.value)
+    *statements, last = lines.splitlines()
+    names: dict[str, Any] = {"engine": seeded_engine}
+    exec("\n".join(statements), names)
+    assert [record.content for record in eval(last, names)] == rows(test) == [
+        "Ana prefers short answers.", "Ana lives in Lisbon.",
+    ]  # fmt: skip
+
+
+def test_filters_from_the_url_are_counted_at_once(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    test = dashboard(seeded_engine, "browse", query=HERE | {"b_is": "Pinned", "b_imp": ["0.5", "1"]})
+    assert "Filters · 2" in [block.proto.popover.label for block in test.get("popover")]
+
+
 def test_an_empty_store_says_what_to_do_next(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     assert "Nothing is remembered here yet" in texts(dashboard(empty_engine, "browse"))
 
