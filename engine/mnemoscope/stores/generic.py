@@ -13,7 +13,7 @@ import orjson
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchItem, SearchOp
 
-from ..errors import StoreError
+from ..errors import MnemoscopeError, StoreError
 from ..namespaces import Namespace, is_reserved, is_within
 from ..text import storable
 from ..times import read_time
@@ -187,6 +187,8 @@ class GenericAdapter:
             return []
         try:
             return self.store.batch(operations)
+        except MnemoscopeError:
+            raise
         # The store may be anybody's, and so may its errors be.
         except Exception as error:
             raise StoreError(f"The store {self.name} failed: {type(error).__name__}: {error}") from error

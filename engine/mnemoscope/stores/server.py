@@ -17,7 +17,7 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
 )
-from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import NotFoundError
 
 from ..errors import StoreError, StoreUnavailableError
@@ -33,8 +33,7 @@ SERVER_LIMITS = (
 )
 """What the server cannot do, in sentences for people."""
 
-# To connect, to read, to write, and to wait for a free connection.
-_SECONDS = (5.0, 60.0, 60.0, 5.0)
+_SECONDS = httpx.Timeout(connect=5.0, read=60.0, write=60.0, pool=5.0)
 
 
 class ServerStore(BaseStore):
@@ -51,10 +50,10 @@ class ServerStore(BaseStore):
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = ()) -> None:
         self.url = url
-        self._headers = dict(headers or {})
+        # The package's own factories try five times over eight seconds, and send keys found in the environment.
+        self._options: dict[str, Any] = {"base_url": url, "headers": dict(headers or {}), "timeout": _SECONDS}
         self._secrets = tuple(secrets)
-        # Without this the client would send a key that it finds in the environment.
-        self._client = get_sync_client(url=url, api_key=None, headers=self._headers, timeout=_SECONDS)
+        self._client = SyncLangGraphClient(httpx.Client(transport=httpx.HTTPTransport(retries=1), **self._options))
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out the operations, in order."""
@@ -62,7 +61,8 @@ class ServerStore(BaseStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The asynchronous form of `batch`, on a worker's connection of its own."""
-        async with get_client(url=self.url, api_key=None, headers=self._headers, timeout=_SECONDS) as client:
+        transport = httpx.AsyncHTTPTransport(retries=1)
+        async with LangGraphClient(httpx.AsyncClient(transport=transport, **self._options)) as client:
             return [await self._adone(client.store, op) for op in ops]
 
     def close(self) -> None:
