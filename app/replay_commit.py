@@ -5,18 +5,20 @@ from __future__ import annotations
 from functools import partial
 
 import streamlit as st
-from mnemoscope import Conflict
+from mnemoscope import Conflict, MnemoscopeError
 from mnemoscope.namespaces import show_namespace
 
-from app import navigation, replay_run
+from app import feedback, navigation, replay_run
 from app.display import counted, one_line, safe
+from app.replay_conversation import Chosen
 from app.replay_run import Run
 from app.session import Session
 
-__all__ = ["COMMIT_KEY", "DISCARD_KEY", "draw", "draw_committed", "draw_conflicts"]
+__all__ = ["AGAIN_KEY", "COMMIT_KEY", "DISCARD_KEY", "draw", "draw_committed", "draw_conflicts"]
 
 COMMIT_KEY = "replay.commit"
 DISCARD_KEY = "replay.discard"
+AGAIN_KEY = "replay.plan_again"
 ALL_KEY = "replay.tick_all"
 NONE_KEY = "replay.tick_none"
 
@@ -27,7 +29,7 @@ def draw(run: Run, working: Session) -> None:
     """Draw the row of actions."""
     offered = replay_run.open_facts(run.plan)
     chosen = [at for at in offered if run.plan.facts[at].chosen]
-    reason = _why_not(len(offered), len(run.plan.changes), is_writing=working.is_writing)
+    reason = _why_not(len(offered), len(run.plan.changes), working)
     with st.container(horizontal=True, vertical_alignment="center", key="replay-actions"):
         st.button(
             _label(len(chosen), len(offered)),
@@ -35,7 +37,9 @@ def draw(run: Run, working: Session) -> None:
             type="primary",
             icon=":material/save:",
             disabled=bool(reason),
-            help=reason or "Writes the ticked facts as one change, which can be undone as one.",
+            help="The line below says why not."
+            if reason
+            else "Writes the ticked facts as one change, which can be undone as one.",
             on_click=replay_run.commit,
         )
         tick, untick = partial(replay_run.tick_all, is_chosen=True), partial(replay_run.tick_all, is_chosen=False)
@@ -43,7 +47,10 @@ def draw(run: Run, working: Session) -> None:
         st.button("Tick none", key=NONE_KEY, on_click=untick, disabled=not chosen)
         st.button("Discard the plan", key=DISCARD_KEY, type="tertiary", on_click=replay_run.discard)
     if reason:
-        st.caption(f":material/info: {reason}")
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.caption(":material/info:", width="content")
+            # It may name the store's file.
+            st.text(safe(reason, 500), width="stretch")
 
 
 def draw_committed(run: Run, working: Session) -> None:
@@ -59,17 +66,25 @@ def draw_committed(run: Run, working: Session) -> None:
             navigation.link_to("browse", "See it in Browse", ns=list(run.plan.namespace))
 
 
-def draw_conflicts(run: Run) -> None:
+def draw_conflicts(run: Run, working: Session, chosen: Chosen) -> None:
     """Say that the plan was refused, with the texts that it was made on and those that are there now."""
     st.error(
-        "**Nothing was committed**  \nMemories that this plan touches have changed since it was made. Plan again to "
-        "see what is right now; your corrections to this plan are then gone.",
+        "**Nothing was committed**  \nMemories that this plan touches have changed since it was made. Plan again, "
+        "which drops your corrections, or leave out the facts that lead to them.",
         icon=":material/error:",
     )
     for conflict in run.conflicts[:CONFLICTS_SHOWN]:
         _draw_conflict(conflict)
     if len(run.conflicts) > CONFLICTS_SHOWN:
         st.caption(f"These are the first {CONFLICTS_SHOWN} of {counted(len(run.conflicts), 'memory', 'memories')}.")
+    st.button(
+        "Plan again",
+        key=AGAIN_KEY,
+        type="primary",
+        icon=":material/replay:",
+        on_click=_plan_again,
+        args=(run, working, chosen),
+    )
 
 
 def _draw_conflict(conflict: Conflict) -> None:
@@ -80,15 +95,22 @@ def _draw_conflict(conflict: Conflict) -> None:
             st.code("(not there)" if text is None else safe(text, 1_000), language=None, wrap_lines=True)
 
 
+def _plan_again(run: Run, working: Session, chosen: Chosen) -> None:
+    try:
+        replay_run.begin(working, chosen, run.plan.namespace)
+    except MnemoscopeError as error:
+        feedback.refused(error)
+
+
 def _label(chosen: int, offered: int) -> str:
     if chosen == offered:
         return f"Commit {'both' if offered == 2 else 'all'} {counted(offered, 'fact')}" if offered > 1 else "Commit"
     return f"Commit {chosen} of {counted(offered, 'fact')}"
 
 
-def _why_not(offered: int, changes: int, *, is_writing: bool) -> str:
+def _why_not(offered: int, changes: int, working: Session) -> str:
     if not offered:
         return "There is nothing to commit: this conversation adds nothing to what is known."
     if not changes:
         return "Tick at least one fact to commit."
-    return "" if is_writing else "Writing is off. Switch it on at the top of the page to commit."
+    return "" if working.is_writing else working.closed or "Writing is off. Switch it on at the top to commit."

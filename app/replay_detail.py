@@ -103,4 +103,4 @@ def _draw_one_compared(record: MemoryRecord, similarity: float, planned: Planned
         st.progress(min(max(similarity, 0.0), 1.0), text="same turn" if is_same_turn else score(similarity), width=90)
         st.text(safe(record.content, 500), width="stretch")
         if record.key == planned.target:
-            st.badge("the one decided on", color="gray")
+            st.badge("decided on", color="gray")

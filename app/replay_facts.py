@@ -74,10 +74,11 @@ def _draw_card(run: Run, at: int) -> None:
             replay_detail.badge(planned)
             st.caption(_figures(run, at), width="stretch")
             st.button("Open", key=f"replay.open-{at}", type="tertiary", on_click=_open, args=(run, at))
-        st.text(safe(stored_text(planned), CARD_TEXT))
-        changes = [change for change in run.plan.changes if at in change.facts and change.before is not None]
-        if changes:
+        changes = [change for change in run.plan.changes if at in change.facts]
+        if any(change.before is not None for change in changes):
             st.code(replay_diff.diff_of_all(changes), language="diff", wrap_lines=True)
+        else:
+            st.text(safe(stored_text(planned), CARD_TEXT))
 
 
 def _figures(run: Run, at: int) -> str:

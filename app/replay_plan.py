@@ -33,7 +33,7 @@ def draw(run: Run | None, working: Session, chosen: Chosen) -> None:
     if run.plan.failure is not None:
         replay_summary.draw_failure(run.plan, run.plan.failure)
         return
-    _draw_plan(run, working)
+    _draw_plan(run, working, chosen)
     python_lines.draw(python_of(run, chosen))
 
 
@@ -51,16 +51,16 @@ def python_of(run: Run, chosen: Chosen) -> str:
     return "\n".join(lines)
 
 
-def _draw_plan(run: Run, working: Session) -> None:
+def _draw_plan(run: Run, working: Session, chosen: Chosen) -> None:
     plan = run.plan
     now = working.engine.counts(plan.namespace).get(plan.namespace, 0)
     if run.is_committed:
         replay_commit.draw_committed(run, working)
     elif run.conflicts:
-        replay_commit.draw_conflicts(run)
+        replay_commit.draw_conflicts(run, working, chosen)
     replay_summary.draw(plan, now, is_committed=run.is_committed)
     if plan.facts:
-        if not run.is_committed:
+        if not run.is_committed and not run.conflicts:
             replay_commit.draw(run, working)
         _draw_view(run)
     else:

@@ -12,6 +12,7 @@ from mnemoscope import (
     ExtractedFact,
     MemoryEngine,
     MnemoscopeError,
+    PermissionDeniedError,
     Plan,
     PlannedFact,
     choose,
@@ -23,6 +24,7 @@ from mnemoscope.namespaces import Namespace
 from app import feedback, session
 from app.display import counted
 from app.replay_conversation import Chosen
+from app.session import Session
 
 __all__ = ["Run", "amend", "begin", "commit", "current", "discard", "is_undone", "open_facts", "tick", "tick_all"]
 
@@ -31,12 +33,13 @@ _RUN = "replay.run"
 
 @dataclass(frozen=True)
 class Run:
-    """A plan on its way to the store.
+    """A plan on its way to the store behind `connection`.
 
     `edits` are the Python lines of what was corrected in it; `conflicts` why it was refused; `group` names its
     changes and `written` counts them, once it was carried out.
     """
 
+    connection: str
     source: str
     plan: Plan
     edits: tuple[str, ...] = ()
@@ -55,19 +58,25 @@ class Run:
         return f"{self.plan.id[-8:]}.{len(self.edits)}"
 
 
-def current(chosen: Chosen, namespace: Namespace) -> Run | None:
+def current(working: Session, chosen: Chosen, namespace: Namespace) -> Run | None:
     """The plan for this conversation and namespace, if it is the one that is kept."""
     run = _kept()
-    if run is None or run.source != chosen.source or run.plan.namespace != namespace:
+    if (
+        run is None
+        or run.connection != working.connection
+        or run.source != chosen.source
+        or run.plan.namespace != namespace
+    ):
         return None
     # Another file may come under the same name.
     is_same = [each.text for each in run.plan.messages] == [each.text for each in chosen.transcript.messages]
     return run if is_same else None
 
 
-def begin(engine: MemoryEngine, chosen: Chosen, namespace: Namespace) -> Run:
+def begin(working: Session, chosen: Chosen, namespace: Namespace) -> Run:
     """Plan what would be remembered; nothing is written."""
-    return _keep(Run(chosen.source, engine.plan(chosen.transcript, namespace, source=chosen.source)))
+    plan = working.engine.plan(chosen.transcript, namespace, source=chosen.source)
+    return _keep(Run(working.connection, chosen.source, plan))
 
 
 def open_facts(plan: Plan) -> list[int]:
@@ -117,6 +126,8 @@ def commit() -> None:
         return
     try:
         working = session.require_writing()
+        if working.connection != run.connection:
+            raise PermissionDeniedError("This plan was made on another connection, so nothing was written. Plan again.")
         applied = working.engine.apply(run.plan, actor=working.operator)
     except ConflictError as error:
         _keep(replace(run, conflicts=tuple(error.conflicts)))

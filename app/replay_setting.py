@@ -58,7 +58,7 @@ def _choose(origin: str, upload: Upload | None, reading: Reading | None) -> Chos
 
 
 def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) -> Run | None:
-    run = replay_run.current(chosen, namespace) if chosen and namespace else None
+    run = replay_run.current(working, chosen, namespace) if chosen and namespace else None
     reason = _why_not(chosen, namespace)
     pressed = st.button(
         "Plan again" if run else "Plan",
@@ -77,7 +77,7 @@ def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) 
 def _begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
     try:
         with st.spinner("Reading the conversation …"):
-            replay_run.begin(working.engine, chosen, namespace)
+            replay_run.begin(working, chosen, namespace)
     except MnemoscopeError as error:
         states.failed(error)
     else:

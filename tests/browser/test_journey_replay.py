@@ -62,7 +62,7 @@ def test_two_facts_of_a_replay_are_committed_and_undone(serve: Serve, visit: Vis
 
 
 def test_a_quote_in_the_transcript_opens_its_fact(serve: Serve, visit: Visit, tmp_path: Path) -> None:
-    page = visit(f"{serve(tmp_path / 'new.sqlite').address}/replay?p_sample=ana-moves-to-lyon")
+    page = visit(f"{serve(tmp_path / 'new.sqlite', '--write').address}/replay?p_sample=ana-moves-to-lyon")
     plan(page)
     page.locator("mark", has_text="I enjoy museums now").press("Enter")
     expect(page.locator(".st-key-replay-fact")).to_contain_text("User enjoys museums now")
