@@ -5,7 +5,9 @@ from .config import KNOBS, PRESETS, Knob, MemoryConfig
 from .consolidation import LLMConsolidator
 from .curation import Forgotten
 from .engine import Applied, Listing, MemoryEngine
+from .erasure import ErasureReceipt
 from .errors import (
+    CancelledWorkError,
     ConfigurationError,
     Conflict,
     ConflictError,
@@ -32,40 +34,55 @@ from .facts import (
     ModelCall,
     Withheld,
 )
+from .findings import Finding, Proposal
+from .importing import ImportPlan, ImportRow
 from .journal import Change, Tombstone
 from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
 from .recall import Dropped, MemoryMatch, RecallResult
 from .records import Evidence, MemoryRecord
+from .rejections import Rejection
 from .remedies import Remedy
+from .retention import Outlived, RetentionPlan, RetentionRule
 from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .scoring import ScorePart, composite_score
 from .settlement import choose, edit_decision, edit_fact
+from .survey import Criteria, Survey
 from .threads import Thread, list_threads, open_checkpointer, read_thread
+from .trimming import Trimmed
 from .visibility import Drop
+from .watching import Watch
+from .worklists import WORKLISTS, Worklist
 
 __all__ = [
     "KNOBS",
     "PRESETS",
+    "WORKLISTS",
     "Access",
     "Applied",
+    "CancelledWorkError",
     "Change",
     "ConfigurationError",
     "Conflict",
     "ConflictError",
     "ConsolidationDecision",
     "ConversationError",
+    "Criteria",
     "Drop",
     "Dropped",
     "EmbeddingError",
+    "ErasureReceipt",
     "Evidence",
     "Explanation",
     "ExtractedFact",
     "ExtractedFacts",
     "Extraction",
     "FilterError",
+    "Finding",
     "Forgotten",
+    "ImportPlan",
+    "ImportRow",
     "InputError",
     "Judgement",
     "Knob",
@@ -82,23 +99,32 @@ __all__ = [
     "ModelError",
     "NamespaceError",
     "NotFoundError",
+    "Outlived",
     "PartStanding",
     "PermissionDeniedError",
     "Plan",
     "PlannedChange",
     "PlannedFact",
+    "Proposal",
     "RecallResult",
     "Recalled",
+    "Rejection",
     "Remedy",
+    "RetentionPlan",
+    "RetentionRule",
     "RuleConsolidator",
     "RuleExtractor",
     "ScorePart",
     "Standing",
     "StoreError",
     "StoreUnavailableError",
+    "Survey",
     "Thread",
     "Tombstone",
+    "Trimmed",
+    "Watch",
     "Withheld",
+    "Worklist",
     "choose",
     "composite_score",
     "edit_decision",

@@ -201,10 +201,10 @@ class _Reading:
             return None
         # A memory and its tombstone share a place, because what lives has no tombstone.
         shelf = "change" if entry.kind == "change" else "memory"
-        first = self._seen.setdefault((shelf, ref), entry.where)
-        if first != entry.where:
-            self.refuse(entry.where, f"the same place was named before, on {first}")
+        if (shelf, ref) in self._seen:
+            self.refuse(entry.where, f"the same place was named before, on {self._seen[shelf, ref]}")
             return None
+        self._seen[shelf, ref] = entry.where
         return ref
 
     def _rebased(self, namespace: Namespace | None) -> Namespace | None:
@@ -253,7 +253,7 @@ class _Reading:
         self._note(entry, draft.ref, "conflicting", f"{reason}; {verb}", draft.value, draft if is_written else None)
 
     def _compare_stone(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
-        value = {**cleaned_object(entry.value), "namespace": list(ref[0])}
+        value = {**(entry.value or {}), "namespace": list(ref[0])}
         _readable(lambda: Tombstone.from_value(value), "tombstone")
         draft = _Draft(ref, "tombstone", value, vectors=self._vectors(entry, value, None))
         _check(self._adapter, draft)
@@ -269,7 +269,7 @@ class _Reading:
 
     def _compare_change(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
         at = _shelf("change", ref)
-        value = {**cleaned_object(entry.value), "namespace": list(ref[0])}
+        value = {**(entry.value or {}), "namespace": list(ref[0])}
         _readable(lambda: Change.from_item(StoredItem(*at, value, self._now, self._now)), "change")
         draft = _Draft(at, "change", value, vectors={})
         _check(self._adapter, draft)
@@ -296,7 +296,7 @@ class _Reading:
 
     def _value(self, entry: Entry, ref: Ref, item: StoredItem | None) -> dict[str, Any]:
         if entry.value is not None:
-            return cleaned_object(entry.value)
+            return dict(entry.value)
         stored = cleaned_object(item.value) if item is not None else {}
         fields = _typed(entry.fields)
         if item is not None:

@@ -81,7 +81,10 @@ SENSITIVE: tuple[Sensitive, ...] = (
         "an e-mail address", re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}\b"), False
     ),
     Sensitive(
-        "a phone number", re.compile(r"(?<![\w.,/-])(?:\+|\(|00)?\d(?:[ ().-]{0,2}\d){7,14}(?![\w-])"), False, _is_phone
+        "a phone number",
+        re.compile(r"(?<![\w.,/-])(?<!\d[ -])(?:\+|\(|00)?\d(?:[ ().-]{0,2}\d){7,14}(?![\w-])"),
+        False,
+        _is_phone,
     ),
 )
 """What is sensitive, the more dangerous first. To teach one, add a row."""
