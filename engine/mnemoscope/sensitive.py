@@ -82,7 +82,7 @@ SENSITIVE: tuple[Sensitive, ...] = (
     ),
     Sensitive(
         "a phone number",
-        re.compile(r"(?<![\w.,/-])(?<!\d[ -])(?:\+|\(|00)?\d(?:[ ().-]{0,2}\d){7,14}(?![\w-])"),
+        re.compile(r"(?<![\w.,/-])(?<!\d[ -])(?:\+|\(|00)?\d(?:[ ().-]{0,2}\d){7,14}(?![\w-]| \d)"),
         False,
         _is_phone,
     ),
