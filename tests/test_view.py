@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mnemoscope import MemoryEngine
+from mnemoscope.connecting import engine_over, open_store
+from mnemoscope.connections import connection_to
+from mnemoscope.errors import PermissionDeniedError, StoreError
+from mnemoscope.stores import adapt
+from mnemoscope.stores.view import View
+
+ANA, BEN, ANA_WORK, TEAM = ("memories", "ana"), ("memories", "ben"), ("memories", "ana", "work"), ("team", "red")
+TEXTS = {ANA: "Ana lives in Lisbon.", BEN: "Ben drinks tea.", ANA_WORK: "Ana works at a bank.", TEAM: "Red wins."}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return filled(tmp_path / "m.sqlite")
+
+
+def filled(path: Path) -> Path:
+    engine = engine_on(path)
+    for namespace, text in TEXTS.items():
+        engine.remember(text, namespace, extract=False)
+    engine.forget(BEN, key=engine.list(BEN)[0].key)
+    engine.remember(TEXTS[BEN], BEN, extract=False)
+    engine.close()
+    return path
+
+
+def engine_on(path: Path, *shown: tuple[str, ...]) -> MemoryEngine:
+    connection = connection_to(str(path), embedder="hashing", namespaces=shown)
+    return engine_over(open_store(connection), connection)
+
+
+def test_only_the_shown_namespaces_are_there(store: Path) -> None:
+    engine = engine_on(store, ANA, TEAM)
+    assert engine.counts() == {ANA: 1, ANA_WORK: 1, TEAM: 1}
+    assert engine.counts(("memories",)) == {ANA: 1, ANA_WORK: 1}
+    assert engine.counts(BEN) == {}
+    everything = engine.index((), subtree=True)
+    assert [record.content for record in everything.records] == [TEXTS[ANA], TEXTS[ANA_WORK], TEXTS[TEAM]]
+    assert everything.vectored.all()
+    assert engine.list(BEN) == []
+    assert engine.history(())
+    assert all(change.namespace != BEN for change in engine.history(()))
+    assert engine.trash((), subtree=True) == []
+    engine.close()
+
+
+def test_recall_over_all_looks_at_what_is_shown_alone(store: Path) -> None:
+    engine = engine_on(store, ANA, TEAM)
+    found = engine.recall("Ben drinks tea.", (), subtree=True, limit=10)
+    assert {match.record.namespace for match in found} == {ANA, ANA_WORK, TEAM}
+    assert engine.get(BEN, "anything") is None
+    engine.close()
+
+
+def test_the_stores_own_search_is_limited_alike(store: Path) -> None:
+    engine = engine_on(store, ANA_WORK, TEAM)
+    hits = engine.adapter.search((), "Ana lives in Lisbon.", 10, subtree=True)
+    assert {hit.item.namespace for hit in hits} == {ANA_WORK, TEAM}
+    assert hits[0].item.namespace == ANA_WORK
+    engine.close()
+
+
+def test_nothing_is_written_outside_of_what_is_shown(store: Path) -> None:
+    engine = engine_on(store, ANA)
+    with pytest.raises(PermissionDeniedError, match="limited to memories/ana, so nothing may be written"):
+        engine.remember("Ben moved.", BEN, extract=False)
+    engine.remember("Ana has a cat.", ANA, extract=False)
+    assert engine.counts() == {ANA: 2, ANA_WORK: 1}
+    engine.close()
+
+
+def test_a_change_of_what_is_shown_is_noticed_and_one_beside_it_does_no_harm(store: Path) -> None:
+    engine, other = engine_on(store, ANA, TEAM), engine_on(store)
+    assert len(engine.index((), subtree=True)) == 3
+    other.remember("Ana has a cat.", ANA, extract=False)
+    other.remember("Ben has a dog.", BEN, extract=False)
+    assert len(engine.index((), subtree=True)) == 4
+    engine.close()
+    other.close()
+
+
+def test_of_prefixes_the_outermost_count(store: Path) -> None:
+    engine = engine_on(store, ANA_WORK, ANA, ANA)
+    assert isinstance(engine.adapter, View)
+    assert engine.adapter.prefixes == (ANA,)
+    assert engine.counts() == {ANA: 1, ANA_WORK: 1}
+    engine.close()
+
+
+def test_labels_match_whole(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    engine = engine_on(path)
+    for label in ("al", "alice", "AL", "al%", "a_"):
+        engine.remember(f"I am {label}.", ("m", label), extract=False)
+    engine.close()
+    shown = engine_on(path, ("m", "al"), ("m", "a_"))
+    assert shown.counts() == {("m", "a_"): 1, ("m", "al"): 1}
+    shown.close()
+
+
+def test_every_call_is_told_with_its_time_and_failure(store: Path) -> None:
+    calls: list[tuple[str, float, Exception | None]] = []
+    connection = connection_to(str(store), embedder="hashing")
+    opened = open_store(connection)
+    view = View(adapt(opened.store), watcher=lambda *call: calls.append(call))
+    view.counts()
+    opened.close()
+    with pytest.raises(StoreError):
+        view.counts()
+    assert next((name, type(error)) for name, _, error in calls) == ("counts", type(None))
+    assert calls[1][0] == "counts"
+    assert isinstance(calls[1][2], StoreError)
+    assert all(seconds >= 0 for _, seconds, _ in calls)
