@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .accepting import Means, accepting_edits, proposals_of, refs_of, texts_of
-from .access import Access, AccessLog
+from .access import Access
 from .changes import Change, Edit, book
 from .cleaning import cleaned_object
 from .embedded import embed_texts
@@ -18,11 +18,11 @@ from .index import ScopeIndex
 from .journal import Journal, Tombstone
 from .merging import check_revisions, merge_edits, move_edits, present
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
+from .reading import Reading
 from .rejections import Rejection, Rejections
 from .steps import run
-from .stores.base import EMBED_AGAIN, Ref, StoreAdapter, StoredItem, Vectors
+from .stores.base import EMBED_AGAIN, Ref, StoredItem, Vectors
 from .survey import Criteria, Survey
-from .times import Clock
 from .watching import Watch
 from .worklists import WORKLISTS
 
@@ -31,19 +31,12 @@ __all__ = ["Curating"]
 _PAGE = 500
 
 
-class Curating:
+class Curating(Reading):
     """The part of `MemoryEngine` for curators."""
 
-    adapter: StoreAdapter
     actor: str
     consolidator: Any
     _journal: Journal
-    _access: AccessLog
-    _clock: Clock
-
-    def index(self, namespace: NamespaceLike, *, subtree: bool = False) -> ScopeIndex:
-        """The cached index of a scope."""
-        raise NotImplementedError
 
     # Worklists
 

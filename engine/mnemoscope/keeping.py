@@ -9,22 +9,18 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from .access import AccessLog
 from .changes import Change
-from .config import MemoryConfig
 from .curation import SAMPLE, Forgotten
 from .embedded import embed_texts
 from .erasure import ErasureReceipt, erase
 from .errors import InputError
 from .exporting import ExportScope, export_csv, export_lines
 from .importing import ConflictRule, ImportPlan, import_edits, import_plan
-from .index import ScopeIndex
 from .journal import Journal
 from .namespaces import NamespaceLike, read_namespace, read_prefix, show_namespace
+from .reading import Reading
 from .retention import RetentionPlan, RetentionRule, read_rules, retention_edits, retention_plan, write_rules
 from .steps import run
-from .stores.base import StoreAdapter
-from .times import Clock
 from .trimming import Trimmed, trim
 
 __all__ = ["Keeping"]
@@ -32,19 +28,11 @@ __all__ = ["Keeping"]
 _EMBEDDED_AT_ONCE = 1_000
 
 
-class Keeping:
+class Keeping(Reading):
     """The part of `MemoryEngine` for those who answer for what is kept."""
 
-    adapter: StoreAdapter
     actor: str
-    config: MemoryConfig
     _journal: Journal
-    _access: AccessLog
-    _clock: Clock
-
-    def index(self, namespace: NamespaceLike, *, subtree: bool = False) -> ScopeIndex:
-        """The cached index of a scope."""
-        raise NotImplementedError
 
     # Erasure
 

@@ -1,0 +1,207 @@
+"""`Reading`: recall, explain, get, list and count; nothing here changes a memory."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from .access import Access, AccessLog
+from .checking import check_whole
+from .config import MemoryConfig
+from .explaining import Explanation, locate
+from .explaining import explain as explain_in
+from .filters import Filter, compile_filter
+from .index import IndexCache, ScopeIndex
+from .journal import Tombstone, book
+from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix
+from .recall import RecallResult
+from .recalling import LONGEST_QUERY, Request, recalled, request
+from .records import MemoryRecord
+from .steps import Steps, arun, on_thread, run
+from .stores.base import StoreAdapter
+from .times import Clock
+from .twins import check_options, twin
+from .visibility import Drop, Visibility
+
+__all__ = ["LONGEST_QUERY", "Listing", "Reading"]
+
+
+class Listing(list[MemoryRecord]):
+    """Memories, the latest changed first; `total` counts all that may be seen, `withheld` those that may not."""
+
+    def __init__(self, records: Sequence[MemoryRecord], total: int, withheld: Mapping[Drop, int]) -> None:
+        super().__init__(records)
+        self.total = total
+        self.withheld = dict(withheld)
+
+
+class Reading:
+    """The part of `MemoryEngine` that reads."""
+
+    adapter: StoreAdapter
+    config: MemoryConfig
+    _access: AccessLog
+    _clock: Clock
+    _indexes: IndexCache
+
+    def recall(
+        self,
+        query: str,
+        namespace: NamespaceLike,
+        *,
+        categories: Sequence[str] | None = None,
+        limit: int = 10,
+        min_score: float = 0.0,
+        source: str | None = None,
+        include_private: bool = False,
+        filter: Filter | None = None,
+        touch: bool | None = None,
+        subtree: bool = False,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_similarity: float | None = None,
+        config: MemoryConfig | None = None,
+    ) -> RecallResult:
+        """The memories that matter to the query, best first by the composite score.
+
+        Args:
+            query: what to look for; not empty.
+            namespace: where; exactly there unless `subtree`.
+            categories: at least one must be shared; None for any, an empty list matches nothing.
+            limit: how many at most, from 0.
+            min_score: the least composite score.
+            source: on whose behalf; makes that source's private memories visible.
+            include_private: see everybody's private memories (operators).
+            filter: see `mnemoscope.filters`.
+            touch: whether to note the recall in the access history; None as configured. Memories themselves
+                are never changed by reading.
+            subtree: also search the namespaces below.
+            since, until: bounds of the time at which the content last changed.
+            min_similarity: the least similarity, whatever the score.
+            config: weights and half-life for this recall alone.
+
+        Raises:
+            InputError: the query is empty or longer than `LONGEST_QUERY`, or the limit is negative.
+            StoreError: the store failed; that is never shown as an empty result.
+        """
+        asked = request(
+            query,
+            namespace,
+            config or self.config,
+            categories=categories,
+            limit=limit,
+            min_score=min_score,
+            source=source,
+            include_private=include_private,
+            filter=filter,
+            subtree=subtree,
+            since=since,
+            until=until,
+            min_similarity=min_similarity,
+        )
+        return run(self._recalled(asked, touch))
+
+    async def arecall(
+        self,
+        query: str,
+        namespace: NamespaceLike,
+        *,
+        touch: bool | None = None,
+        config: MemoryConfig | None = None,
+        **options: Any,
+    ) -> RecallResult:
+        """The asynchronous form of `recall`, with the same options."""
+        check_options("arecall", options, tuple(inspect.signature(self.recall).parameters)[2:])
+        return await arun(self._recalled(request(query, namespace, config or self.config, **options), touch))
+
+    def explain(
+        self, query: str, namespace: NamespaceLike, key: str, *, within: NamespaceLike | None = None, **options: Any
+    ) -> Explanation:
+        """Why a recall of this query returns the memory or does not, and what would bring it in.
+
+        Args:
+            query: what is looked for.
+            namespace: where the memory is.
+            key: which it is; it need not exist.
+            within: where the recall looks, if not exactly there.
+            options: those of `recall`; the recall is not noted in the access history.
+        """
+        where = read_namespace(namespace)
+        result = self.recall(query, where if within is None else within, **{**options, "touch": False})
+        if locate(result, where, key) is not None:
+            return explain_in(result, where, key)
+        at = (book("tombstones", where), key)
+        stored, stone = self.adapter.get([(where, key), at])
+        return explain_in(
+            result,
+            where,
+            key,
+            stored=None if stored is None else MemoryRecord.from_item(stored),
+            tombstone=None if stone is None else Tombstone.from_value(stone.value),
+        )
+
+    async def aexplain(self, query: str, namespace: NamespaceLike, key: str, **options: Any) -> Explanation:
+        """The asynchronous form of `explain`, with the same options."""
+        return await on_thread(functools.partial(self.explain, query, namespace, key, **options))
+
+    def get(self, namespace: NamespaceLike, key: str) -> MemoryRecord | None:
+        """The memory at this key, or None."""
+        item = self.adapter.get([(read_namespace(namespace), key)])[0]
+        return None if item is None else MemoryRecord.from_item(item)
+
+    def list(
+        self,
+        namespace: NamespaceLike,
+        limit: int | None = 200,
+        *,
+        source: str | None = None,
+        include_private: bool = False,
+        categories: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        subtree: bool = False,
+    ) -> Listing:
+        """Memories of a namespace, the latest changed first; `total` says how many there are in all."""
+        check_whole("limit", limit)
+        index = self.index(namespace, subtree=subtree)
+        visibility = Visibility(source, include_private, categories, compile_filter(filter))
+        withheld = visibility.withheld(index, self._clock())
+        open_ = np.flatnonzero(withheld == Drop.NONE).tolist()
+        ordered = sorted(open_, key=lambda at: (-index.changed[at], index.records[at].key))
+        codes, counts = np.unique(withheld[withheld != Drop.NONE], return_counts=True)
+        hidden = {Drop(code): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        return Listing([index.records[at] for at in ordered[:limit]], len(ordered), hidden)
+
+    def index(self, namespace: NamespaceLike, *, subtree: bool = False) -> ScopeIndex:
+        """The cached index of a scope as the store is now: every record with its vector, for pages and tools."""
+        return self._indexes.get(read_prefix(namespace) if subtree else read_namespace(namespace), subtree=subtree)
+
+    @property
+    def cached_bytes(self) -> int:
+        """Roughly what the cached indexes hold in memory."""
+        return self._indexes.nbytes
+
+    def counts(self, prefix: NamespaceLike = ()) -> dict[Namespace, int]:
+        """Memories of each namespace that is or lies below the prefix; our own books are left out."""
+        counts = self.adapter.counts(read_prefix(prefix))
+        return {namespace: count for namespace, count in counts.items() if not is_reserved(namespace)}
+
+    def access(self, namespace: NamespaceLike) -> dict[str, Access]:
+        """How often, when and for what the memories of a namespace were recalled, by key."""
+        return self._access.of(read_namespace(namespace))
+
+    aget = twin(get)
+    alist = twin(list)
+    acounts = twin(counts)
+    aaccess = twin(access)
+
+    def _recalled(self, asked: Request, touch: bool | None) -> Steps[RecallResult]:
+        now = self._clock()
+        result = yield from recalled(self.adapter, self._indexes, asked, now)
+        if self.config.touch_on_recall if touch is None else touch:
+            self._access.note([match.record for match in result], asked.query, now)
+        return result
