@@ -87,7 +87,8 @@ def choose_uploaded(upload: Upload, reading: Reading) -> Chosen:
 
 
 def _labelled(sample: SampleConversation) -> str:
-    return f"{sample.title}  ·  {counted(len(sample.messages), 'message')}"
+    # Isolated, so that a title written from right to left does not turn the rest around.
+    return f"\u2068{sample.title}\u2069  ·  {counted(len(sample.messages), 'message')}"
 
 
 def _read_in_python(upload: Upload, conversation: str) -> str:

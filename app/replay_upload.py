@@ -162,4 +162,5 @@ def _draw_unreadable(reading: Reading) -> None:
 
 
 def _labelled(conversation: Conversation) -> str:
-    return f"{one_line(conversation.title, 80)}  ·  {counted(len(conversation.messages), 'message')}"
+    # Isolated, so that a title written from right to left does not turn the rest around.
+    return f"\u2068{one_line(conversation.title, 80)}\u2069  ·  {counted(len(conversation.messages), 'message')}"
