@@ -18,6 +18,9 @@ from .secrecy import scrub
 
 __all__ = ["check_backend", "check_up"]
 
+_NEEDED = ("Configuration", "Embedder", "Reachable", "Tables", "pgvector", "Counts")
+"""The steps without which the later ones make no sense."""
+
 _SAMPLE = "Ana lives in Lisbon."
 
 
@@ -33,11 +36,11 @@ def check_up(
     steps = chain(_first(connection, environment), _rest(connection, environment, asks_model=asks_model))
     has_failed = False
     for check in steps:
-        if has_failed:
-            break
         seen.add(check.name)
         yield replace(check, report=scrub(check.report, secrets), remedy=scrub(check.remedy, secrets))
-        has_failed = check.state == "bad" and check.name != "Permissions"
+        has_failed = check.state == "bad" and check.name in _NEEDED
+        if has_failed:
+            break
     for name in STEPS:
         if name not in seen:
             why = "an earlier step failed" if has_failed else "there is nothing to look at in this store"
