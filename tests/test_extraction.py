@@ -129,6 +129,8 @@ def test_a_secret_is_counted_and_shown_nowhere() -> None:
 RECALLED = (
     "- (score=0.83) Ana lives in Porto.  [home, city]",
     "- [5b0c6e1e-0000] Ana lives in Porto. (2025-01-02, score 0.83)",
+    '- (score=0.83, 2025-01-02) "Ana lives in Porto."  ["home", "city"]',
+    '- [5b0c6e1e-0000] "Ana lives in Porto." (2025-01-02; score 0.83 = similarity 0.83)  ["home"]',
 )
 
 

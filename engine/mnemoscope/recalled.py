@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,12 @@ from .text import normalise
 
 __all__ = ["Recalled", "find_recalled", "without_blanks"]
 
-# As `MemoryMatch.format` writes a memory for a prompt, and `search_memory` for an agent.
+_QUOTED = r'(?P<quoted>"(?:[^"\\]|\\.)*")(?: \(.*\))?(?: {2}\[.*\])?\s*'
+# As the recall node and `search_memory` write a memory for an agent, as `MemoryMatch.format` does, and as
+# `search_memory` once did.
 _FORMATS = (
+    re.compile(r"\s*- \(score=-?\d+\.\d+, \d{4}-\d{2}-\d{2}\) " + _QUOTED),
+    re.compile(r"\s*- \[.+?\] " + _QUOTED),
     re.compile(r"\s*- \(score=-?\d+\.\d+\) (?P<text>.+?)(?: {2}\[[^\]]*\])?\s*"),
     re.compile(r"\s*- \[[^\]\s]+\] (?P<text>.+?) \(\d{4}-\d{2}-\d{2}, score -?\d+\.\d+\)\s*"),
 )
@@ -64,7 +69,17 @@ def _memories_in(message: Message) -> Iterator[str]:
 
 
 def _memory_in(line: str) -> str | None:
-    return next((found["text"] for pattern in _FORMATS if (found := pattern.fullmatch(line))), None)
+    found = next((found for pattern in _FORMATS if (found := pattern.fullmatch(line))), None)
+    if found is None:
+        return None
+    return _unquoted(found["quoted"]) if "quoted" in found.re.groupindex else found["text"]
+
+
+def _unquoted(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted[1:-1]
 
 
 def _comparable(text: str) -> str:
