@@ -101,7 +101,8 @@ def _check_unvectored(engine: MemoryEngine, index: ScopeIndex) -> Check:
     without = [record for at, record in enumerate(index.records) if record.content and not index.vectored[at]]
     if index.misfits:
         remedy = "Name the embedder that made them, or re-embed the store."
-        return Check("Without a vector", "bad", f"{index.misfits:,} vectors are of another dimension", remedy)
+        number = sum(index.misfits.values())
+        return Check("Without a vector", "bad", f"{number:,} of the vectors are of another dimension", remedy)
     if not without:
         return Check("Without a vector", "good", "every memory with a text has one")
     remedy = "They are found by no query. Re-embed them, or edit each once; see Browse, state 'unvectored'."
