@@ -51,6 +51,7 @@ from .settlement import choose, edit_decision, edit_fact
 from .survey import Criteria, Survey
 from .threads import Thread, list_threads, open_checkpointer, read_thread
 from .trimming import Trimmed
+from .undoing import TakenBack, UndoPlan
 from .visibility import Drop
 from .watching import Watch
 from .worklists import WORKLISTS, Worklist
@@ -119,9 +120,11 @@ __all__ = [
     "StoreError",
     "StoreUnavailableError",
     "Survey",
+    "TakenBack",
     "Thread",
     "Tombstone",
     "Trimmed",
+    "UndoPlan",
     "Watch",
     "Withheld",
     "Worklist",

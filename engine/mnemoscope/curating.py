@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from .accepting import Means, accepting_edits, proposals_of, refs_of, texts_of
 from .access import Access
-from .changes import Change, Edit, book
+from .changes import Change, Edit, Tombstone, book
 from .cleaning import cleaned_object
+from .curation import allow_edit, restore_edit
 from .embedded import embed_texts
 from .errors import InputError, NotFoundError
 from .findings import Finding
 from .index import ScopeIndex
-from .journal import Journal, Tombstone
+from .journal import Journal
 from .merging import check_revisions, merge_edits, move_edits, present
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
 from .reading import Reading
@@ -23,6 +23,7 @@ from .rejections import Rejection, Rejections
 from .steps import run
 from .stores.base import EMBED_AGAIN, Ref, StoredItem, Vectors
 from .survey import Criteria, Survey
+from .undoing import UndoPlan, plan_undo, undo_edits
 from .watching import Watch
 from .worklists import WORKLISTS
 
@@ -168,7 +169,55 @@ class Curating(Reading):
         edits = [edit for place in places for edit in _moved(found[place], where, reason)]
         return self._journal.commit(edits, actor=actor or self.actor)
 
+    # Undoing much at once
+
+    def plan_undo(
+        self,
+        namespace: NamespaceLike = (),
+        *,
+        subtree: bool = False,
+        by: str | None = None,
+        since: datetime | None = None,
+        run: str | None = None,
+    ) -> UndoPlan:
+        """What would be if the changes of a run, or those that somebody made since a time, had never been made.
+
+        Nothing is written. No namespace means the whole store. Memories that somebody else changed after those
+        changes stay as they are, and the plan says so.
+
+        Raises:
+            InputError: neither `by` nor `run` is given.
+        """
+        where = read_prefix(namespace)
+        return plan_undo(self.adapter, self._journal, where, subtree=subtree or not where, by=by, since=since, run=run)
+
+    def apply_undo(self, plan: UndoPlan, *, actor: str | None = None, reason: str = "") -> list[Change]:
+        """Carry out such a plan as one group.
+
+        Raises:
+            ConflictError: a memory has changed since the plan was made; nothing is undone.
+        """
+        return self._journal.commit(undo_edits(plan, reason=reason), actor=actor or self.actor)
+
     # The trash
+
+    def restore_at(self, refs: Sequence[Ref], *, actor: str | None = None, reason: str = "") -> list[Change]:
+        """Bring the memories that were forgotten at these places back as they were, as one group.
+
+        Raises:
+            NotFoundError: one of them was not forgotten.
+            ConflictError: at one of the places a memory exists again; nothing is brought back.
+        """
+        stones = self._stones(refs)
+        edits = [restore_edit(Tombstone.from_value(item.value), vectors, reason) for item, vectors in stones]
+        return self._journal.commit(edits, actor=actor or self.actor)
+
+    def allow_at(
+        self, refs: Sequence[Ref], *, allowed: bool = True, actor: str | None = None, reason: str = ""
+    ) -> list[Change]:
+        """Let facts like these forgotten memories be remembered again, or not any more, as one group; see `allow`."""
+        edits = [allow_edit(item, vectors, allowed=allowed, reason=reason) for item, vectors in self._stones(refs)]
+        return self._journal.commit(edits, actor=actor or self.actor)
 
     def allow(
         self,
@@ -184,17 +233,20 @@ class Curating(Reading):
         Raises:
             NotFoundError: there is no tombstone of that key.
         """
-        where = read_namespace(namespace)
-        at = (book("tombstones", where), key)
-        found = self._with_vectors([at])
-        if at not in found:
-            raise NotFoundError(f"Nothing forgotten has the key {key!r} in {show_namespace(where)}; see trash().")
-        item, vectors = found[at]
-        stone = replace(Tombstone.from_value(item.value), allowed=allowed).to_value()
-        edit = Edit(where, key, "allow", None, None, reason=reason, stone=stone, stone_vectors=vectors)
-        return self._journal.commit([edit], actor=actor or self.actor)[0]
+        return self.allow_at([(read_namespace(namespace), key)], allowed=allowed, actor=actor, reason=reason)[0]
 
     # Reading for the above
+
+    def _stones(self, refs: Sequence[Ref]) -> list[tuple[StoredItem, Vectors]]:
+        """The tombstones of these places, with their vectors, in order."""
+        places = [(book("tombstones", read_namespace(namespace)), key) for namespace, key in dict.fromkeys(refs)]
+        found = self._with_vectors(places)
+        for (where, key), at in zip(dict.fromkeys(refs), places, strict=True):
+            if at not in found:
+                raise NotFoundError(
+                    f"Nothing forgotten has the key {key!r} in {show_namespace(read_namespace(where))}; see trash()."
+                )
+        return [found[at] for at in places]
 
     def _with_vectors(self, places: Sequence[Ref]) -> dict[Ref, tuple[StoredItem, Vectors]]:
         if not places:

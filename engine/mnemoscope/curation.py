@@ -24,6 +24,7 @@ __all__ = [
     "Forgotten",
     "Patch",
     "Selection",
+    "allow_edit",
     "forget_edit",
     "patched",
     "relabel_edit",
@@ -241,6 +242,13 @@ def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:
         reason,
         created_at=stone.created_at,
     )
+
+
+def allow_edit(stone: StoredItem, vectors: Vectors, *, allowed: bool, reason: str) -> Edit:
+    """The edit that lets facts like a forgotten memory be remembered again, or not any more."""
+    forgotten = replace(Tombstone.from_value(stone.value), allowed=allowed)
+    record, value = forgotten.record, forgotten.to_value()
+    return Edit(record.namespace, record.key, "allow", None, None, reason=reason, stone=value, stone_vectors=vectors)
 
 
 def _moment(bound: datetime | timedelta, now: datetime) -> datetime:

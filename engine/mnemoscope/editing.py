@@ -178,17 +178,22 @@ class Editing(Reading):
         *,
         subtree: bool = False,
         group: str | None = None,
+        by: str | None = None,
+        action: str | None = None,
+        run: str | None = None,
         before: str | None = None,
         limit: int | None = None,
     ) -> list[Change]:
         """Changes of a namespace or of one memory, latest first; no namespace means the whole store.
 
-        `before` is the id of a change to go on from, `group` keeps one group's changes.
+        `group`, `by` (the actor), `action` and `run` keep the changes of one each; `before` is the id of a change
+        to go on from.
         """
         check_whole("limit", limit)
         where = read_prefix(namespace)
         whole = subtree or not where
-        return self._journal.history(where, key, subtree=whole, group=group, before=before, limit=limit)
+        texts = {"group": group, "actor": by, "action": action, "run": run}
+        return self._journal.history(where, key, subtree=whole, before=before, limit=limit, **texts)
 
     def undo(self, change_or_group: str, *, actor: str | None = None, reason: str = "") -> list[Change]:
         """Take back one change, or all changes of a group at once: text, metadata and vector.

@@ -6,14 +6,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from .changes import book
+from .changes import Change, book
 from .cleaning import cleaned_object
 from .embedding import identity_of
 from .namespaces import Namespace, show_namespace
@@ -22,7 +22,7 @@ from .records import MemoryRecord
 from .stores.base import Snapshot, StoreAdapter
 from .times import to_iso
 
-__all__ = ["COLUMNS", "VERSION", "ExportScope", "export_csv", "export_lines", "neutral", "unneutral"]
+__all__ = ["COLUMNS", "VERSION", "ExportScope", "export_csv", "export_lines", "history_lines", "neutral", "unneutral"]
 
 VERSION = 1
 """Of the JSON lines; a reader refuses what is newer than itself."""
@@ -68,6 +68,13 @@ def export_csv(adapter: StoreAdapter, scope: ExportScope) -> Iterator[bytes]:
     for namespace in _namespaces(adapter, scope):
         for item in adapter.load(namespace).items:
             yield _row([neutral(cell) for cell in _cells(MemoryRecord.from_item(item))])
+
+
+def history_lines(changes: Iterable[Change]) -> Iterator[bytes]:
+    """JSON lines: one a change, with both texts but without vectors, for people and scripts."""
+    for change in changes:
+        value = change.to_value()
+        yield _line({"id": change.id, **{name: value[name] for name in value if not name.endswith("vectors")}})
 
 
 def neutral(cell: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,8 @@ from .times import Clock, aware
 from .trimming import horizon
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book", "group_name"]
+
+_PAGE = 500
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,16 @@ class Journal:
     def commit(
         self, edits: Sequence[Edit], *, actor: str, run: str | None = None, also: Iterable[Write] = ()
     ) -> list[Change]:
-        """Do all edits as one group, or none of them. `also` is written in the same batch.
+        """Do all edits as one group, or none of them. `also` is written in the same batch, or where there is no edit.
 
         Raises:
             ConflictError: an item is not what its edit expected.
             InputError: two edits are of the same item, or a value cannot be stored.
         """
+        also = list(also)
         if not edits:
+            if also:
+                self._adapter.write(also)
             return []
         _check_once_each(edits)
         with self._turn:
@@ -83,16 +88,29 @@ class Journal:
         key: str | None = None,
         *,
         subtree: bool = False,
-        group: str | None = None,
         before: str | None = None,
         limit: int | None = None,
+        **texts: str | None,
     ) -> list[Change]:
-        """Changes of a namespace or one of its memories, latest first; `before` is the id to go on from."""
-        where = {name: text for name, text in (("key", key), ("group", group)) if text is not None}
+        """Changes of a namespace or one of its memories, latest first; `before` is the id to go on from.
+
+        `texts` are those that `group`, `actor`, `action` or `run` of a change must be; None leaves one open.
+        """
+        where = {name: text for name, text in {"key": key, **texts}.items() if text is not None}
         items = self._adapter.latest(
             book("journal", namespace), subtree=subtree, limit=limit, before=before, where=where or None
         )
         return [Change.from_item(item) for item in items]
+
+    def since(self, namespace: Namespace, first: str, *, subtree: bool = False) -> Iterator[Change]:
+        """Changes from this id on, latest first, read page by page."""
+        before = None
+        while True:
+            page = self.history(namespace, subtree=subtree, before=before, limit=_PAGE)
+            yield from (change for change in page if change.id >= first)
+            if len(page) < _PAGE or page[-1].id < first:
+                return
+            before = page[-1].id
 
     def changes_of(self, change_or_group: str) -> list[Change]:
         """The change of this id, or all changes of this group, in the order in which they were made.
@@ -100,12 +118,22 @@ class Journal:
         Raises:
             NotFoundError: the journal has no such change or group.
         """
-        group = "-".join(change_or_group.split("-")[:2])
-        changes = self.history(subtree=True, group=group)[::-1]
-        found = [change for change in changes if change_or_group in (change.id, change.group)]
+        changes = self._of_group("-".join(change_or_group.split("-")[:2]))
+        found = [change for change in changes[::-1] if change_or_group in (change.id, change.group)]
         if not found:
             raise NotFoundError(f"The journal has no change or group {change_or_group!r}; see history().")
         return found
+
+    def _of_group(self, group: str) -> list[Change]:
+        # The ids of a group begin with its name, so that they stand together; "." comes right after "-".
+        found: list[Change] = []
+        before = f"{group}."
+        while True:
+            page = self.history(subtree=True, before=before, limit=_PAGE)
+            found += (change for change in page if change.group == group)
+            if len(page) < _PAGE or page[-1].group != group:
+                return found
+            before = page[-1].id
 
     def undo(self, change_or_group: str, *, actor: str, reason: str = "") -> list[Change]:
         """Take back a change, or all changes of a group, as one new group.
@@ -141,7 +169,7 @@ class Journal:
                 f"how things were at {moment.isoformat()} is not known any more."
             )
         present = {item.key: item for item in self._adapter.load(namespace).items}
-        for change in self.history(namespace):
+        for change in self.since(namespace, f"{aware(moment):%Y%m%dT%H%M%S%f}"):
             if change.at <= moment:
                 break
             if change.before is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ from .curation import SAMPLE, Forgotten
 from .embedded import embed_texts
 from .erasure import ErasureReceipt, erase
 from .errors import InputError
-from .exporting import ExportScope, export_csv, export_lines
+from .exporting import ExportScope, export_csv, export_lines, history_lines
 from .importing import ConflictRule, ImportPlan, import_edits, import_plan
 from .journal import Journal
-from .namespaces import NamespaceLike, read_namespace, read_prefix, show_namespace
+from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
 from .reading import Reading
 from .retention import RetentionPlan, RetentionRule, read_rules, retention_edits, retention_plan, write_rules
 from .steps import run
@@ -26,6 +26,7 @@ from .trimming import Trimmed, trim
 __all__ = ["Keeping"]
 
 _EMBEDDED_AT_ONCE = 1_000
+_CHANGES_AT_ONCE = 500
 
 
 class Keeping(Reading):
@@ -129,6 +130,25 @@ class Keeping(Reading):
         where = read_prefix(namespace)
         return export_csv(self.adapter, ExportScope(where, subtree or not where))
 
+    def export_history(
+        self, namespace: NamespaceLike = (), key: str | None = None, *, subtree: bool = False, **texts: str | None
+    ) -> Iterator[bytes]:
+        """Changes as JSON lines, latest first, read page by page.
+
+        `texts` are those that `group`, `actor`, `action` or `run` of a change must be.
+        """
+        where = read_prefix(namespace)
+        return history_lines(self._all_changes(where, key, subtree=subtree or not where, **texts))
+
+    def _all_changes(self, namespace: Namespace, key: str | None, **options: Any) -> Iterator[Change]:
+        before = None
+        while True:
+            page = self._journal.history(namespace, key, **options, before=before, limit=_CHANGES_AT_ONCE)
+            yield from page
+            if len(page) < _CHANGES_AT_ONCE:
+                return
+            before = page[-1].id
+
     def plan_import(
         self,
         data: bytes | str | BinaryIO,
@@ -161,8 +181,6 @@ class Keeping(Reading):
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             vectors |= run(embed_texts(self.adapter, texts[start : start + _EMBEDDED_AT_ONCE]))
         edits, entries = import_edits(plan, vectors, reason=reason or f"import of {plan.name or 'a file'}")
-        if not edits and entries:
-            self.adapter.write(entries)
         return self._journal.commit(edits, actor=actor or self.actor, also=entries)
 
 

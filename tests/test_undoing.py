@@ -1,0 +1,167 @@
+"""Undoing a run, or everything somebody did since a time: what goes back, and what stays and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engine_fixture import ANA, BEN, KINDS, contents, dump, engine_over, facts, opened
+from mnemoscope import Change, ConflictError, InputError, MemoryEngine, NotFoundError
+
+
+@pytest.fixture(params=KINDS)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryEngine]:
+    with opened(request.param, tmp_path) as store:
+        made = engine_over(store)
+        yield made
+        made.close()
+
+
+def remembered(engine: MemoryEngine, *texts: str, **terms: object) -> dict[str, str]:
+    engine.remember_facts(facts(*texts), ANA, **terms)
+    return {record.content: record.key for record in engine.list(ANA, None, include_private=True)}
+
+
+def plain(engine: MemoryEngine) -> object:
+    """What there is, without when the store wrote it."""
+    return {key: value[::2] for key, value in dump(engine).items()}
+
+
+def test_everything_somebody_did_goes_back_as_one_group_and_can_be_done_again(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea", "Lives in Oslo", "Has a dog")
+    before = plain(engine)
+    since = engine.history()[0].at
+    engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="bot")
+    engine.update(ANA, keys["Likes tea"], content="Likes milk", actor="bot")
+    engine.forget(ANA, key=keys["Has a dog"], actor="bot")
+    engine.remember_facts(facts("Owns a boat"), ANA, actor="bot")
+    after = plain(engine)
+    plan = engine.plan_undo(ANA, by="bot", since=since)
+    assert [(each.text_now, each.text_then) for each in plan.open] == [
+        ("Owns a boat", None), (None, "Has a dog"), ("Likes milk", "Likes tea"),
+    ]  # fmt: skip
+    assert plan.blocked == ()
+    assert plain(engine) == after
+    changes = engine.apply_undo(plan, actor="ada")
+    assert {change.group for change in changes} == {changes[0].group}
+    assert {change.actor for change in changes} == {"ada"}
+    assert plain(engine) == before
+    assert engine.trash(ANA) == []
+    engine.undo(changes[0].group)
+    assert plain(engine) == after
+    assert [stone.key for stone in map(lambda stone: stone.record, engine.trash(ANA))] == [keys["Has a dog"]]
+
+
+def test_what_others_changed_since_stays_and_the_plan_says_who(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea", "Lives in Oslo")
+    engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="bot")
+    engine.update(ANA, keys["Lives in Oslo"], content="Lives in Rome", actor="bot")
+    engine.update(ANA, keys["Lives in Oslo"], content="Lives in Bari", actor="maria")
+    plan = engine.plan_undo(ANA, by="bot")
+    assert [each.ref[1] for each in plan.open] == [keys["Likes tea"]]
+    assert "maria has changed it since" in plan.blocked[0].obstacle
+    engine.apply_undo(plan)
+    assert contents(engine) == ["Likes tea", "Lives in Bari"]
+
+
+def test_what_was_undone_already_is_left_out(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea")
+    change = engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="bot")
+    engine.undo(change.id, actor="maria")
+    assert engine.plan_undo(ANA, by="bot").memories == ()
+    assert engine.apply_undo(engine.plan_undo(ANA, by="bot")) == []
+
+
+def test_a_run_is_undone_as_far_as_nobody_touched_what_it_made(engine: MemoryEngine) -> None:
+    applied = engine.remember_facts(facts("Likes tea", "Lives in Oslo"), ANA)
+    keys = {record.content: record.key for record in engine.list(ANA)}
+    engine.update(ANA, keys["Lives in Oslo"], importance=0.9, actor="maria")
+    plan = engine.plan_undo(run=applied.changes[0].run)
+    assert [len(plan.open), len(plan.blocked)] == [1, 1]
+    engine.apply_undo(plan)
+    assert contents(engine) == ["Lives in Oslo"]
+
+
+def test_half_a_move_is_never_taken_back(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea")
+    engine.move(ANA, keys["Likes tea"], BEN, actor="bot")
+    engine.update(BEN, keys["Likes tea"], content="Likes coffee", actor="maria")
+    plan = engine.plan_undo(by="bot")
+    assert (plan.open, len(plan.blocked)) == ((), 2)
+    assert engine.plan_undo(ANA, by="bot").open == ()
+    engine.undo(engine.history(BEN)[0].id)
+    assert len(engine.plan_undo(by="bot").open) == 2
+
+
+def test_what_was_erased_or_written_by_others_code_stays(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea", "Lives in Oslo")
+    for text in keys:
+        engine.update(ANA, keys[text], importance=0.9, actor="bot")
+    engine.erase(ANA, keys["Likes tea"], confirm="memories/ana")
+    engine.store.put(ANA, keys["Lives in Oslo"], {"content": "Overwritten"})
+    obstacles = {each.ref[1]: each.obstacle for each in engine.plan_undo(ANA, by="bot").blocked}
+    assert "without a history" in obstacles[keys["Lives in Oslo"]]
+    assert engine.plan_undo(ANA, by="bot").open == ()
+
+
+def test_a_stale_plan_is_refused_whole(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea", "Lives in Oslo")
+    for text in keys:
+        engine.update(ANA, keys[text], importance=0.9, actor="bot")
+    plan = engine.plan_undo(ANA, by="bot")
+    engine.update(ANA, keys["Likes tea"], importance=0.1, actor="maria")
+    before = plain(engine)
+    with pytest.raises(ConflictError):
+        engine.apply_undo(plan)
+    assert plain(engine) == before
+
+
+def test_an_undo_names_whose_changes_or_which_run(engine: MemoryEngine) -> None:
+    with pytest.raises(InputError, match="by="):
+        engine.plan_undo(ANA)
+
+
+def test_several_are_restored_or_allowed_as_one_group(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea", "Lives in Oslo", "Has a dog")
+    engine.forget(ANA, keys=list(keys.values()))
+    refs = [(ANA, keys["Likes tea"]), (ANA, keys["Has a dog"])]
+    allowed = engine.allow_at(refs)
+    assert len({change.group for change in allowed}) == 1
+    assert {stone.record.content: stone.allowed for stone in engine.trash(ANA)} == {
+        "Likes tea": True, "Has a dog": True, "Lives in Oslo": False,
+    }  # fmt: skip
+    with pytest.raises(NotFoundError, match="'gone'"):
+        engine.restore_at([*refs, (ANA, "gone")])
+    restored = engine.restore_at(refs, actor="ada")
+    assert contents(engine) == ["Has a dog", "Likes tea"]
+    assert engine.recall("tea", ANA, limit=1)[0].record.content == "Likes tea"
+    engine.undo(restored[0].group)
+    assert contents(engine) == []
+
+
+def test_the_history_is_filtered_by_actor_action_and_run(engine: MemoryEngine) -> None:
+    applied = engine.remember_facts(facts("Likes tea", "Lives in Oslo"), ANA, actor="bot")
+    (first, second) = engine.list(ANA)
+    engine.update(ANA, first.key, importance=0.9, actor="ada")
+    engine.forget(ANA, key=second.key, actor="bot")
+
+    def actions(found: list[Change]) -> list[str]:
+        return [change.action for change in found]
+
+    assert actions(engine.history(ANA, by="bot")) == ["forget", "insert", "insert"]
+    assert actions(engine.history(ANA, action="update")) == ["update"]
+    assert actions(engine.history(ANA, run=applied.changes[0].run)) == ["insert", "insert"]
+    assert actions(engine.history(ANA, second.key, by="bot")) == ["forget", "insert"]
+
+
+def test_the_exported_history_holds_texts_and_no_vectors(engine: MemoryEngine) -> None:
+    keys = remembered(engine, "Likes tea")
+    engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="ada", reason="asked")
+    lines = [json.loads(line) for line in engine.export_history(ANA, actor="ada")]
+    assert [(line["before"]["content"], line["after"]["content"], line["reason"]) for line in lines] == [
+        ("Likes tea", "Likes coffee", "asked")
+    ]
+    assert "vectors" not in lines[0]
+    assert len(list(engine.export_history())) == 2
