@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.agents import node_text, tool_text
+from mnemoscope.rendering import node_text, tool_text
 
 from app.display import counted, safe
 from app.recall_query import RecallQuery

@@ -16,7 +16,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from mnemoscope import ConfigurationError, MemoryConfig, MemoryEngine
-from mnemoscope.agents import MissingNamespaceError
+from mnemoscope.templates import MissingNamespaceError
 
 CONFIG = {"configurable": {"memory_namespace": ANA}}
 

@@ -16,8 +16,8 @@ from mnemoscope import (
     RuleExtractor,
     StoreUnavailableError,
 )
-from mnemoscope.agents import node_text
 from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.rendering import node_text
 from mnemoscope.scoring import PARTS
 from streamlit.testing.v1 import AppTest
 

@@ -44,7 +44,7 @@ def _edit(plan: Plan, change: PlannedChange, vectors: Mapping[str, NDArray[np.fl
         expected=None if change.before is None else plan.stored[change.key].value,
         after=_value(plan, change),
         vectors=written,
-        reason=change.reason,
+        reason="; ".join(part for part in (change.reason, plan.terms.reason) if part),
         buries=change.action == "forget",
     )
 

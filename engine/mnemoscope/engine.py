@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
-from langchain_core.tools import BaseTool
 from langgraph.store.base import BaseStore
 
-from . import agents
 from .access import AccessLog
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
 from .curating import Curating
-from .editing import Editing
 from .errors import ConfigurationError
 from .extraction import LLMExtractor
 from .facts import Consolidator, ExtractedFact, Extractor
@@ -27,6 +24,7 @@ from .plans import Plan
 from .reading import LONGEST_QUERY, Listing
 from .records import MemoryRecord
 from .remembering import TERMS, Applied, applied, plan_of, remembered, terms_of
+from .serving import Serving
 from .steps import Steps, arun, run
 from .stores import adapt
 from .stores.base import StoreAdapter
@@ -42,13 +40,12 @@ Changes: TypeAlias = list[Change]
 Facts: TypeAlias = list[ExtractedFact]
 Records: TypeAlias = list[MemoryRecord]
 Tombstones: TypeAlias = list[Tombstone]
-Tools: TypeAlias = list[BaseTool]
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class MemoryEngine(Editing, Curating, Keeping):
+class MemoryEngine(Serving, Curating, Keeping):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:
@@ -152,6 +149,7 @@ class MemoryEngine(Editing, Curating, Keeping):
         metadata: Mapping[str, Any] | None = None,
         extract: bool = True,
         actor: str | None = None,
+        reason: str = "",
     ) -> Applied:
         """Extract facts, consolidate them with what is known, and store them.
 
@@ -165,6 +163,7 @@ class MemoryEngine(Editing, Curating, Keeping):
             metadata: stored with every memory.
             extract: with False the text is stored as it is, as one fact.
             actor: who is journalled.
+            reason: added to the reason of every change in the journal.
 
         Returns:
             the memories that were inserted or updated, with the plan, the changes and their group.
@@ -173,7 +172,7 @@ class MemoryEngine(Editing, Curating, Keeping):
             ModelError: extraction failed; nothing is written.
         """
         where = read_namespace(namespace)
-        terms = terms_of(categories, importance, source, private, metadata)
+        terms = terms_of(categories, importance, source, private, metadata, reason)
         plan = plan_of(self._planner(), read_messages(content), where, terms, extract=extract)
         with self._turns.of(where):
             return run(self._remembered(plan, actor))
@@ -215,20 +214,6 @@ class MemoryEngine(Editing, Curating, Keeping):
         plan = self._planner().from_facts(facts, where, terms_of(**terms))
         async with self._turns.aof(where):
             return await arun(self._remembered(plan, actor))
-
-    # In agents
-
-    def tools(self, *, namespace_key: str = "memory_namespace") -> Tools:
-        """The tools `search_memory` and `manage_memory`; the namespace comes from `config["configurable"]`."""
-        return agents.tools(self, namespace_key=namespace_key)
-
-    def recall_node(self, *, into: str = "memory", limit: int = 5, **options: Any) -> Any:
-        """A graph node that writes what is recalled for the last user message into `state[into]`."""
-        return agents.recall_node(self, into=into, limit=limit, **options)
-
-    def on_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
-        """Hook for `agentstate-reducer`: remember the turns that are about to be dropped."""
-        return agents.on_prune(self, pruned, namespace)
 
     def flush(self) -> None:
         """Write the access notes that wait."""

@@ -26,13 +26,17 @@ Outcome: TypeAlias = Literal["insert", "update", "skip", "forget", "suppressed"]
 
 @dataclass(frozen=True)
 class Terms:
-    """What the caller says of every fact of one call. `importance` None leaves each fact its own."""
+    """What the caller says of every fact of one call. `importance` None leaves each fact its own.
+
+    `reason` is added to the reason of every change in the journal.
+    """
 
     categories: Sequence[str] = ()
     importance: float | None = None
     source: str | None = None
     private: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,11 @@ from .planner import Planner
 from .plans import Plan, Terms
 from .records import MemoryRecord
 from .steps import Step, Steps
+from .stores.base import Write
 
 __all__ = ["TERMS", "Applied", "applied", "plan_of", "remembered", "terms_of"]
 
-TERMS = ("categories", "importance", "source", "private", "metadata")
+TERMS = ("categories", "importance", "source", "private", "metadata", "reason")
 """What a caller may say of all facts of one call."""
 
 _ATTEMPTS = 3
@@ -47,6 +48,7 @@ def terms_of(
     source: str | None = None,
     private: bool = False,
     metadata: Mapping[str, Any] | None = None,
+    reason: str = "",
 ) -> Terms:
     """The caller's terms, checked.
 
@@ -58,9 +60,10 @@ def terms_of(
     check_text("source", source)
     check_flag("private", private)
     check_object("metadata", metadata)
+    check_text("reason", reason)
     if private and not source:
         raise InputError("A private memory needs a source=: nobody could ever recall it otherwise.")
-    return Terms(tuple(categories or ()), importance, source, bool(private), dict(metadata or {}))
+    return Terms(tuple(categories or ()), importance, source, bool(private), dict(metadata or {}), reason or "")
 
 
 def plan_of(
@@ -81,8 +84,10 @@ def plan_of(
     return planner.from_facts([fact], namespace, terms)
 
 
-def applied(planner: Planner, journal: Journal, plan: Plan, actor: str) -> Steps[Applied]:
-    """Carry out the plan in one batch.
+def applied(
+    planner: Planner, journal: Journal, plan: Plan, actor: str, also: Sequence[Write] = ()
+) -> Steps[Applied]:
+    """Carry out the plan in one batch, with these writes.
 
     Raises:
         ModelError: the plan is of a failed extraction.
@@ -92,17 +97,19 @@ def applied(planner: Planner, journal: Journal, plan: Plan, actor: str) -> Steps
         raise plan.failure
     reworded = yield from planner.embed(texts_to_embed(plan))
     edits = edits_of(plan, {**plan.vectors, **reworded})
-    changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id))
+    changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id, also=also))
     written = [change.after for change in plan.changes if change.after is not None]
     return Applied(written, changes, plan)
 
 
-def remembered(planner: Planner, journal: Journal, plan: Steps[Plan], actor: str) -> Steps[Applied]:
+def remembered(
+    planner: Planner, journal: Journal, plan: Steps[Plan], actor: str, also: Sequence[Write] = ()
+) -> Steps[Applied]:
     """Make the plan and carry it out; anew with the same facts where another process wrote in between."""
     made = yield from plan
     for _ in range(_ATTEMPTS - 1):
         try:
-            return (yield from applied(planner, journal, made, actor))
+            return (yield from applied(planner, journal, made, actor, also))
         except ConflictError:
             made = yield from planner.again(made)
-    return (yield from applied(planner, journal, made, actor))
+    return (yield from applied(planner, journal, made, actor, also))

@@ -107,7 +107,9 @@ class NamespaceTemplate:
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "_parts", tuple(_parsed(label) for label in labels))
         if not labels:
-            raise ConfigurationError("A namespace template needs at least one label, such as ('memories', '{user_id}').")
+            raise ConfigurationError(
+                "A namespace template needs at least one label, such as ('memories', '{user_id}')."
+            )
         if not self.names and not self.shared:
             warnings.warn(
                 f"The namespace {labels!r} names no user, so all users of the agent share their memories. Write "

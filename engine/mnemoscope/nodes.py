@@ -1,0 +1,161 @@
+"""Nodes for `StateGraph`: one recalls before the model is called, one remembers after it has answered.
+
+Both work sync and async, in compiled graphs, with and without a checkpointer. Where the store, the embedder or the
+model is down the agent goes on: the failure is logged and stands in the state.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+
+from .checking import check_whole
+from .errors import EmbeddingError, InputError, ModelError, StoreError
+from .messages import Transcript
+from .namespaces import Namespace
+from .provenance import came_from, thread_of
+from .recalling import LONGEST_QUERY
+from .remembering import Applied
+from .rendering import UNREADABLE, node_text
+from .steps import Step, Steps, arun, run
+from .templates import Scope
+from .unread import spoken, turns_in
+
+if TYPE_CHECKING:
+    from .serving import Serving
+
+__all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
+
+Node: TypeAlias = RunnableLambda[Any, dict[str, str]]
+
+Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
+"""Takes messages, their namespace and their thread over, to be remembered elsewhere."""
+
+FAILURES = (EmbeddingError, ModelError, StoreError)
+"""What an agent goes on after: the store, the embedder or the model failed."""
+
+TURNS = 20
+"""How many of the last turns a remember node looks through for new ones."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Recalling:
+    """What a recall node does: it looks for the last `turns` turns, and gives `limit` memories in `max_tokens`.
+
+    Raises:
+        InputError: a number is not a whole number from 0, or there would be no turn.
+    """
+
+    into: str = "memory"
+    limit: int = 5
+    turns: int = 1
+    max_tokens: int | None = None
+    messages_key: str = "messages"
+    categories: Sequence[str] | None = None
+    min_similarity: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "turns", "max_tokens"):
+            check_whole(name, getattr(self, name))
+        if not self.turns:
+            raise InputError("turns must be at least 1: the question is in the last one.")
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """What a remember node does: it looks through the last `turns` turns and remembers those not read before.
+
+    `into` is a key of the state that is told what came of it; `submit` takes the turns over, where given.
+
+    Raises:
+        InputError: there would be no turn.
+    """
+
+    turns: int = TURNS
+    messages_key: str = "messages"
+    into: str | None = None
+    submit: Submit | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("turns", self.turns)
+        if not self.turns:
+            raise InputError("turns must be at least 1: without any there is nothing to remember.")
+
+
+def recall_node(engine: Serving, scope: Scope, how: Recalling) -> Node:
+    """A node that writes what is recalled for the last question into `state[how.into]`."""
+
+    def node(state: Any, config: RunnableConfig) -> dict[str, str]:
+        return {how.into: run(_recalled(engine, scope.namespace(config), state, how))}
+
+    async def anode(state: Any, config: RunnableConfig) -> dict[str, str]:
+        return {how.into: await arun(_recalled(engine, scope.namespace(config), state, how))}
+
+    return RunnableLambda(node, afunc=anode, name="recall")
+
+
+def remember_node(engine: Serving, scope: Scope, how: Remembering) -> Node:
+    """A node that remembers what is new in the conversation."""
+
+    def node(state: Any, config: RunnableConfig) -> dict[str, str]:
+        return _told(how, run(_remembered(engine, scope.namespace(config), state, config, how)))
+
+    async def anode(state: Any, config: RunnableConfig) -> dict[str, str]:
+        return _told(how, await arun(_remembered(engine, scope.namespace(config), state, config, how)))
+
+    return RunnableLambda(node, afunc=anode, name="remember")
+
+
+def question_in(transcript: Transcript, turns: int = 1) -> str:
+    """The text of the last user turn with those before it, `turns` in all; empty where nobody asked."""
+    said = spoken(transcript)
+    last = max((at for at, each in enumerate(said) if each.role == "user"), default=-1)
+    texts = [each.text for each in said[max(0, last - turns + 1) : last + 1]]
+    return "\n".join(texts)[-LONGEST_QUERY:]
+
+
+def _recalled(engine: Serving, namespace: Namespace, state: Any, how: Recalling) -> Steps[str]:
+    query = question_in(turns_in(_part(state, how.messages_key)), how.turns)
+    if not query.strip():
+        return ""
+    options: dict[str, Any] = {"limit": how.limit, "categories": how.categories, "min_similarity": how.min_similarity}
+    call = functools.partial(engine.recall, query, namespace, **options)
+    try:
+        result = yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))
+    except FAILURES as error:
+        _log.warning("Nothing could be recalled, and the agent goes on without.", exc_info=error)
+        return UNREADABLE
+    return node_text(result, max_tokens=how.max_tokens)
+
+
+def _remembered(
+    engine: Serving, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
+) -> Steps[str]:
+    messages = list(_part(state, how.messages_key) or [])[-how.turns :]
+    if how.submit is not None:
+        yield Step(how.submit, (messages, namespace, thread_of(config)))
+        return "Handed over to be remembered."
+    reason = came_from("remember node", config)
+    call = functools.partial(engine.remember_turns, messages, namespace, reason=reason)
+    acall = functools.partial(engine.aremember_turns, messages, namespace, reason=reason)
+    try:
+        applied: Applied = yield Step(call, (), acall)
+    except FAILURES as error:
+        _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
+        return f"Not remembered yet: {type(error).__name__}; tried again after the next turn."
+    return f"Remembered {len(applied)} of {len(applied.plan.facts)} facts."
+
+
+def _told(how: Remembering, text: str) -> dict[str, str]:
+    return {} if how.into is None else {how.into: text}
+
+
+def _part(state: Any, key: str) -> Any:
+    return state.get(key) if isinstance(state, dict) else getattr(state, key, None)

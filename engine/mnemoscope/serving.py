@@ -1,0 +1,221 @@
+"""`Serving`: what agents use of an engine: tools, nodes, middleware, and hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.tools import BaseTool
+from langgraph.config import get_config
+from pydantic import BaseModel
+
+from .editing import Editing
+from .facts import ExtractedFact
+from .journal import Journal
+from .messages import Transcript
+from .middleware import MEMORIES, MemoryMiddleware, RememberedPruning
+from .namespaces import Namespace, NamespaceLike, read_namespace
+from .nodes import Node, Recalling, Remembering, recall_node, remember_node
+from .planner import Planner
+from .plans import Terms
+from .provenance import came_from
+from .remembering import TERMS, Applied, remembered, terms_of
+from .steps import Steps, arun, run
+from .templates import MissingNamespaceError, NamespaceTemplate, scope_of
+from .tools import ACTIONS, Action, Management, memory_tools
+from .turns import Turns
+from .twins import check_options
+from .unread import turns_in, unread
+
+__all__ = ["NAMESPACE_KEY", "Serving"]
+
+NAMESPACE_KEY = "memory_namespace"
+"""Where in `config["configurable"]` the namespace of the memories stands, unless a caller says otherwise."""
+
+Scoped = NamespaceTemplate | NamespaceLike | None
+
+
+class Serving(Editing):
+    """The part of `MemoryEngine` for agents.
+
+    Everywhere the namespace comes from the graph's configuration: `namespace` is a template such as
+    `("memories", "{user_id}")`, else the whole of it stands in `config["configurable"][namespace_key]`.
+    """
+
+    _journal: Journal
+    _turns: Turns
+
+    def _planner(self) -> Planner:
+        raise NotImplementedError
+
+    def remember_facts(
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """Remember facts that are already extracted."""
+        raise NotImplementedError
+
+    async def aremember_facts(
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """The asynchronous form of `remember_facts`."""
+        raise NotImplementedError
+
+    # In a graph
+
+    def tools(
+        self,
+        *,
+        namespace: Scoped = None,
+        namespace_key: str = NAMESPACE_KEY,
+        actions_permitted: Sequence[Action] = ACTIONS,
+        schema: type[BaseModel] | None = None,
+        instructions: str = "",
+    ) -> list[BaseTool]:
+        """The tools `search_memory` and `manage_memory` of an agent, sync and async.
+
+        Args:
+            namespace: a template; see the class.
+            namespace_key: where the namespace stands, without a template.
+            actions_permitted: what `manage_memory` may do; its description and arguments say no more than that.
+            schema: a Pydantic class that memories have the form of; without one they are texts.
+            instructions: when to use `manage_memory`, added to its description.
+        """
+        management = Management(tuple(actions_permitted), schema, instructions)
+        return memory_tools(self, scope_of(namespace, namespace_key), management)
+
+    def recall_node(
+        self,
+        *,
+        into: str = "memory",
+        limit: int = 5,
+        namespace_key: str = NAMESPACE_KEY,
+        namespace: Scoped = None,
+        **options: Any,
+    ) -> Node:
+        """A graph node that writes what is recalled for the last user message into `state[into]`.
+
+        Args:
+            into: the key of the state.
+            limit: how many memories at most.
+            namespace_key: where the namespace stands, without a template.
+            namespace: a template; see the class.
+            options: `turns` to look for, `max_tokens` of the text, `messages_key`, `categories`, `min_similarity`.
+        """
+        check_options("recall_node", options, tuple(Recalling.__dataclass_fields__)[2:])
+        return recall_node(self, scope_of(namespace, namespace_key), Recalling(into, limit, **options))
+
+    def remember_node(self, *, namespace: Scoped = None, namespace_key: str = NAMESPACE_KEY, **options: Any) -> Node:
+        """A graph node that remembers the turns of the conversation that were not read before, each once.
+
+        Args:
+            namespace: a template; see the class.
+            namespace_key: where the namespace stands, without a template.
+            options: `turns` to look through, `messages_key`, `into` (a key of the state that is told what came of
+                it), `submit` (takes messages, namespace and thread over, to be remembered elsewhere).
+        """
+        check_options("remember_node", options, tuple(Remembering.__dataclass_fields__))
+        return remember_node(self, scope_of(namespace, namespace_key), Remembering(**options))
+
+    def middleware(
+        self,
+        *,
+        namespace: Scoped = None,
+        namespace_key: str = NAMESPACE_KEY,
+        recall: Mapping[str, Any] | bool = True,
+        remember: Mapping[str, Any] | bool = True,
+        tools: Mapping[str, Any] | bool = False,
+    ) -> MemoryMiddleware:
+        """Middleware for `create_agent`: recall before the model, remember after the answer, tools if asked for.
+
+        Args:
+            namespace: a template; see the class.
+            namespace_key: where the namespace stands, without a template.
+            recall, remember, tools: whether to, or with which options of `recall_node`, `remember_node` and `tools`.
+        """
+        where: dict[str, Any] = {"namespace": namespace, "namespace_key": namespace_key}
+        return MemoryMiddleware(
+            recall=self.recall_node(**where, into=MEMORIES, **_options(recall)) if recall is not False else None,
+            remember=self.remember_node(**where, **_options(remember)) if remember is not False else None,
+            tools=self.tools(**where, **_options(tools)) if tools is not False else (),
+        )
+
+    def remembering(
+        self,
+        middleware: AgentMiddleware[Any, Any, Any],
+        *,
+        namespace: Scoped = None,
+        namespace_key: str = NAMESPACE_KEY,
+    ) -> RememberedPruning:
+        """The middleware, such as LangChain's summarisation, with every turn it takes out remembered before it goes."""
+        return RememberedPruning(self, scope_of(namespace, namespace_key), middleware)
+
+    # Turns, each read once
+
+    def on_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
+        """Hook for `agentstate-reducer`: remember the turns that are about to be dropped, each once.
+
+        Raises:
+            MissingNamespaceError: no namespace was handed on.
+            ModelError: extraction failed; the turns count as not read.
+        """
+        return self.remember_turns(pruned, _handed_on(namespace), reason=came_from("pruned turns", _ambient()))
+
+    async def aon_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
+        """The asynchronous form of `on_prune`."""
+        reason = came_from("pruned turns", _ambient())
+        return await self.aremember_turns(pruned, _handed_on(namespace), reason=reason)
+
+    def remember_turns(
+        self, messages: object, namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """Remember those of the messages that were not read before in this namespace.
+
+        A message is known by its id and text; the marks are written in one batch with what was remembered, so that
+        a turn that is handed over again, after a crash or by another process, costs no call and is not read twice.
+        Messages without an id are always read. Options as for `remember`.
+
+        Raises:
+            ModelError: extraction failed; nothing is written and the turns count as not read.
+        """
+        check_options("remember_turns", terms, TERMS)
+        where, transcript, given = read_namespace(namespace), turns_in(messages), terms_of(**terms)
+        with self._turns.of(where):
+            return run(self._once(transcript, where, given, actor))
+
+    async def aremember_turns(
+        self, messages: object, namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """The asynchronous form of `remember_turns`."""
+        check_options("aremember_turns", terms, TERMS)
+        where, transcript, given = read_namespace(namespace), turns_in(messages), terms_of(**terms)
+        async with self._turns.aof(where):
+            return await arun(self._once(transcript, where, given, actor))
+
+    def _once(self, transcript: Transcript, where: Namespace, terms: Terms, actor: str | None) -> Steps[Applied]:
+        planner = self._planner()
+        new = yield from unread(self.adapter, where, transcript, self._clock())
+        if new.is_empty:
+            return Applied([], [], (yield from planner.from_facts([], where, terms)))
+        plan = planner.from_transcript(new.transcript, where, terms)
+        return (yield from remembered(planner, self._journal, plan, actor or self.actor, new.marks))
+
+
+def _options(given: Mapping[str, Any] | bool) -> dict[str, Any]:
+    return {} if isinstance(given, bool) else dict(given)
+
+
+def _handed_on(namespace: NamespaceLike | None) -> NamespaceLike:
+    if namespace is None:
+        raise MissingNamespaceError(
+            "on_prune got no namespace, so the pruned turns belong to nobody. Hand the namespace on in the reducer's "
+            "configuration."
+        )
+    return namespace
+
+
+def _ambient() -> Any:
+    try:
+        return get_config()
+    except RuntimeError:
+        return None
