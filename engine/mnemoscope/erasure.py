@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 import orjson
 
@@ -59,7 +60,7 @@ class _Traces:
     notes: tuple[StoredItem, ...]
     changes: tuple[Change, ...]
 
-    @property
+    @cached_property
     def texts(self) -> set[str]:
         """Every wording that they ever had, as far as anything still knows it."""
         values = [item.value for item in self.items]
@@ -85,7 +86,7 @@ def erase(
     _check_places(places)
     traces = _traces(adapter, journal, _lineage(adapter, journal, places))
     _check_known(places, traces)
-    others = _others_with(traces, journal)
+    others = _others_with(adapter, traces)
     group = group_name(at)
     writes = [Write(namespace, key, None) for ref in traces.refs for namespace, key in _shelves(ref)]
     writes += [_rewritten(change, _blanked(change)) for change in traces.changes]
@@ -173,12 +174,18 @@ def _entry(namespace: Namespace, key: str, group: str, number: int, *, actor: st
     return Change(f"{group}-{number:06d}", group, namespace, key, "erase", None, None, actor, reason, at, erased=True)
 
 
-def _others_with(traces: _Traces, journal: Journal) -> list[Change]:
+def _others_with(adapter: StoreAdapter, traces: _Traces) -> list[Change]:
     """Journal entries of other memories that hold the same words."""
     mine = {change.id for change in traces.changes}
     namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
-    entries = (change for namespace in namespaces for change in journal.history(namespace) if change.id not in mine)
-    return [change for change in entries if _quotes(_json(change.to_value()), traces)]
+    entries = (item for namespace in namespaces for item in adapter.latest(book("journal", namespace)))
+    # As stored: a journal may hold a hundred thousand entries, and few of them are about these words.
+    others = (item for item in entries if item.key not in mine)
+    return [Change.from_item(item) for item in others if _quotes(_json(_texts_in(item)), traces)]
+
+
+def _texts_in(item: StoredItem) -> list[object]:
+    return [item.value.get(name) for name in ("before", "after", "stone", "reason")]
 
 
 def _living_with(adapter: StoreAdapter, traces: _Traces) -> int:
