@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -126,20 +127,30 @@ class Judging:
         """Similar memories as the facts before this one have left them, those facts' own included."""
         current = self._settlement.current
         untouched = [pair for pair in self._known.similar[at] if pair[0].key not in current]
-        changed = [record for record in current.values() if record is not None]
-        return self._cut(untouched + self._compared(at, changed))
+        near = {self._drafts[earlier].fact.content: cosine for earlier, cosine in self._near(at)}
+        records = [record for record in current.values() if record is not None] if near else []
+        return self._cut(untouched + [(each, near[each.content]) for each in records if each.content in near])
 
     def _pending_offers(self, at: int) -> Similar:
         terms = self._settlement.terms
-        earlier = [_pending(draft.fact, terms, self._config) for draft in self._drafts[:at]]
-        return self._cut(self._known.similar[at] + self._compared(at, earlier))
+        earlier = [
+            (_pending(self._drafts[position].fact, terms, self._config), cosine) for position, cosine in self._near(at)
+        ]
+        return self._cut(self._known.similar[at] + earlier)
 
-    def _compared(self, at: int, records: Sequence[MemoryRecord]) -> Similar:
-        vectors = self._known.vectors
-        vector = vectors.get(self._drafts[at].fact.content)
-        if vector is None:
+    def _near(self, at: int) -> list[tuple[int, float]]:
+        """The earlier facts that are like this one, by position, with their cosines."""
+        if self._config.consolidation_threshold >= 1.0 or not at or not len(self._matrix):
             return []
-        return [(record, _cosine(vector, vectors[record.content])) for record in records if record.content in vectors]
+        cosines = np.minimum(self._matrix[:at] @ self._matrix[at], 1.0)
+        near = np.flatnonzero(cosines >= self._config.consolidation_threshold)
+        return [(position, float(cosines[position])) for position in near.tolist()]
+
+    @cached_property
+    def _matrix(self) -> NDArray[np.float32]:
+        """The vectors of the facts, in their order; none where the store keeps its embedder to itself."""
+        vectors = self._known.vectors
+        return np.array([vectors[draft.fact.content] for draft in self._drafts] if vectors else [], np.float32)
 
     def _cut(self, similar: Similar) -> Similar:
         if self._config.consolidation_threshold >= 1.0:
@@ -169,10 +180,6 @@ def _suppression(stone: Tombstone) -> str:
         f"Suppressed, because {one_line(stone.actor)} forgot a memory like it on "
         f"{stone.forgotten_at:%Y-%m-%d}{why}. Allow it again to let it be remembered."
     )
-
-
-def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    return min(float(one @ other), 1.0)
 
 
 def _pending(fact: ExtractedFact, terms: Terms, config: MemoryConfig) -> MemoryRecord:

@@ -198,6 +198,7 @@ class Settlement:
             categories=merged_names(fact.categories, terms.categories),
             importance=self._importance(fact, self._config.default_importance),
             created_at=self.now,
+            last_accessed=self.now,
             source=terms.source,
             private=terms.private,
             metadata=dict(terms.metadata),
