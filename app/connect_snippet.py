@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import streamlit as st
-from mnemoscope.connections import CONFIG_FILE, Connection, config_folder
+from mnemoscope.connections import CONFIG_FILE, DEFAULT_FIELDS, Connection, config_folder
 from mnemoscope.namespaces import show_namespace
 from mnemoscope.secrecy import MASK
 
@@ -35,7 +35,7 @@ def snippet(connection: Connection) -> str:
         value = getattr(connection, key)
         if value is not None:
             lines.append(f"{key} = {value if isinstance(value, int) else _text(value)}")
-    if connection.fields != ("content",):
+    if connection.fields != DEFAULT_FIELDS:
         lines.append(f"fields = [{', '.join(map(_text, connection.fields))}]")
     if connection.namespaces:
         shown = ", ".join(_text(show_namespace(each)) for each in connection.namespaces)

@@ -110,8 +110,9 @@ WRONG = {
     'url = "memory:"\nheaders = { a = "b" }': ("headers are sent to a LangGraph server alone",),
     'url = "langgraph://h"\nheaders = { authorization = "hunter2-and-more" }': ("authorization must not stand",),
     'url = "langgraph://h"\nheaders = "hunter2-and-more"': ("headers = 'hunter2-and-more'",),
-    'url = "langgraph://h"\nembedder = "hashing"': ("embedder and dimensions have no effect",),
-    'url = "python:a:b"\ndimensions = 3': ("embedder and dimensions have no effect",),
+    'url = "langgraph://h"\nembedder = "hashing"': ("embedder, dimensions and fields have no effect",),
+    'url = "python:a:b"\ndimensions = 3': ("embedder, dimensions and fields have no effect",),
+    'url = "python:a:b"\nfields = ["title"]': ("embedder, dimensions and fields have no effect",),
 }
 
 

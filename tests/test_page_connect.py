@@ -112,11 +112,10 @@ def test_the_table_says_everything_and_is_read_back_alike(tmp_path: Path) -> Non
         model='anthropic:"x"',
         profile="classic",
         headers=(("x-api-key", "${KEY}"),),
-        fields=("content", "title"),
     )
     (tmp_path / "mnemoscope.toml").write_text(snippet(connection), encoding="utf-8")
     found = load_connections(tmp_path / "mnemoscope.toml").named("my \u00e9 lab")
-    for name in ("url", "namespaces", "read_only", "model", "profile", "headers", "fields"):
+    for name in ("url", "namespaces", "read_only", "model", "profile", "headers"):
         assert getattr(found, name) == getattr(connection, name)
 
 

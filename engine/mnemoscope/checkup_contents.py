@@ -21,7 +21,7 @@ __all__ = ["Sample", "check_contents", "check_identity", "check_itself", "sample
 SURE = 0.98
 """The similarity of a text with its own vector, from which both are by one embedder."""
 
-_RE_EMBED = "Name the embedder that made the vectors, or re-embed the store on the Health page."
+_OTHER_EMBEDDER = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
 _LARGEST_SAMPLED, _LONGEST_SAMPLED = 20_000, 10_000
 
 
@@ -63,7 +63,7 @@ def check_identity(engine: MemoryEngine) -> Check:
         report = f"the store names none yet; {present} is in use, and is noted with the first change made here"
         return Check("Embedder identity", "good", report)
     if difference := mismatch(stored, present):
-        return Check("Embedder identity", "bad", difference, _RE_EMBED)
+        return Check("Embedder identity", "bad", difference, _OTHER_EMBEDDER)
     return Check("Embedder identity", "good", str(stored))
 
 
@@ -77,12 +77,12 @@ def check_itself(engine: MemoryEngine) -> Check:
         return _check_foreign(sample, where)
     if not sample.is_first:
         report = f"a memory of {where}, looked for by its own text, does not come first"
-        return Check("Self-check", "bad", report, _RE_EMBED)
+        return Check("Self-check", "bad", report, _OTHER_EMBEDDER)
     if sample.similarity is None or sample.similarity >= SURE:
         said = "" if sample.similarity is None else f", with similarity {sample.similarity:.3f}"
         return Check("Self-check", "good", f"a memory of {where} is found first by its own text{said}")
     report = f"a memory of {where} is like its own text by {sample.similarity:.3f} only; by one embedder it is 1"
-    return Check("Self-check", "bad", report, _RE_EMBED)
+    return Check("Self-check", "bad", report, _OTHER_EMBEDDER)
 
 
 def _check_foreign(sample: Sample, where: str) -> Check:

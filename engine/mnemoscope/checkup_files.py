@@ -62,7 +62,9 @@ def _check_tables(tables: set[str], opened: sqlite3.Connection) -> Iterator[Chec
         yield Check("Tables", "bad", f"the table 'store' lacks {', '.join(sorted(missing))}", remedy)
         return
     if "store_vectors" not in tables:
-        remedy = "It was filled by a store without an index. Switch writing on once, then re-embed on Health."
+        remedy = (
+            "It was filled by a store without an index. Build the agent's store with one, and put its memories anew."
+        )
         yield Check("Tables", "warning", "'store' is there, 'store_vectors' is not: nothing has a vector", remedy)
         return
     yield Check("Tables", "good", "'store' and 'store_vectors' are there")
@@ -78,7 +80,7 @@ def _check_dimensions(connection: Connection, opened: sqlite3.Connection) -> Che
     listed = ", ".join(f"{count:,} of {size}" for size, count in found.items())
     if set(found) == {wanted}:
         return Check("Dimensions", "good", f"{wanted}, as the embedder's; {found[wanted]:,} vectors")
-    remedy = "Name the embedder that made them, or re-embed on Health."
+    remedy = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
     state = "warning" if wanted in found else "bad"
     return Check("Dimensions", state, f"the embedder gives {wanted}, the file holds {listed}", remedy)  # type: ignore[arg-type]
 

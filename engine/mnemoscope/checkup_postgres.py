@@ -61,7 +61,7 @@ def _check_tables(opened: psycopg.Connection[Any]) -> Check:
         remedy = "Check the database and the search_path; or switch writing on once, which makes them."
         return Check("Tables", "bad", "there is no table 'store', so this database holds no LangGraph store", remedy)
     if "store_vectors" not in there:
-        remedy = "Switch writing on once, which makes it, then re-embed on Health."
+        remedy = "Build the agent's store with an index, call its setup(), and put its memories anew."
         return Check("Tables", "bad", "there is no table 'store_vectors': nothing has a vector", remedy)
     version = _row(opened, "SELECT max(v) FROM store_migrations")[0] if "store_migrations" in there else None
     newest = len(PostgresStore.MIGRATIONS) - 1
@@ -107,7 +107,7 @@ def _check_dimensions(connection: Connection, opened: psycopg.Connection[Any]) -
     wanted = connection.dimensions or len(embedder_of(connection).embed_query("content"))
     if not found or found[0] in (wanted, -1):
         return Check("Dimensions", "good", f"{wanted}, as the embedder's")
-    remedy = "Name the embedder that made them, or re-embed on Health."
+    remedy = "Name the embedder that made them, or give dimensions as they are; another size needs another table."
     return Check("Dimensions", "bad", f"the embedder gives {wanted}, the column holds {found[0]}", remedy)
 
 

@@ -183,6 +183,7 @@ def _open_postgres(connection: Connection, closed: str, environment: Mapping[str
         embeddings=embedder_of(connection),
         dimensions=connection.dimensions,
         read_only=bool(closed),
+        fields=connection.fields,
     )
     return OpenedStore(store, closed, close=store.conn.close)
 

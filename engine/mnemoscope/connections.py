@@ -18,11 +18,22 @@ from .namespaces import Namespace, read_prefix
 from .secrecy import expand, has_literal_secret, is_secret_name, masked, secrets_in
 from .text import shown
 
-__all__ = ["CONFIG_FILE", "CONFIG_VARIABLE", "SCHEMES", "Connection", "Connections", "config_folder", "connection_to",
-           "find_config", "load_connections"]  # fmt: skip
+__all__ = [
+    "CONFIG_FILE",
+    "CONFIG_VARIABLE",
+    "DEFAULT_FIELDS",
+    "SCHEMES",
+    "Connection",
+    "Connections",
+    "config_folder",
+    "connection_to",
+    "find_config",
+    "load_connections",
+]
 
 CONFIG_FILE = "mnemoscope.toml"
 CONFIG_VARIABLE = "MNEMOSCOPE_CONFIG"
+DEFAULT_FIELDS = ("content",)
 
 SCHEMES: dict[str, str] = {
     "sqlite": "sqlite:///file",
@@ -52,7 +63,7 @@ class Connection:
     url: str
     embedder: str | None = None
     dimensions: int | None = None
-    fields: tuple[str, ...] = ("content",)
+    fields: tuple[str, ...] = DEFAULT_FIELDS
     namespaces: tuple[Namespace, ...] = ()
     read_only: bool = False
     model: str | None = None
@@ -288,9 +299,10 @@ def _checked(connection: Connection, *, where: str) -> Connection:
     if connection.url.startswith("${"):
         return connection
     scheme = _check_scheme(connection.url, where=where)
-    if scheme in _BRINGS_ITS_OWN_EMBEDDER and (connection.embedder or connection.dimensions):
+    is_told = connection.embedder or connection.dimensions or connection.fields != DEFAULT_FIELDS
+    if scheme in _BRINGS_ITS_OWN_EMBEDDER and is_told:
         raise ConfigurationError(
-            f"{where}: embedder and dimensions have no effect on a {scheme}: store, which embeds by itself; "
+            f"{where}: embedder, dimensions and fields have no effect on a {scheme}: store, which embeds by itself; "
             "leave them out."
         )
     if connection.headers and not scheme.startswith("langgraph"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import psycopg
@@ -32,8 +33,9 @@ def open_postgres(
     dimensions: int | None = None,
     read_only: bool = False,
     statement_timeout: float = 30.0,
+    fields: Sequence[str] = (CONTENT_FIELD,),
 ) -> PostgresStore:
-    """The official store on a pool of connections, its text under "content" embedded by `embeddings`.
+    """The official store on a pool of connections, the text of its `fields` embedded by `embeddings`.
 
     Tables are made where they are missing, without an approximate index: with one, the store's own search
     leaves out most of a small namespace of a large store. No right to make tables is needed where they are
@@ -56,7 +58,7 @@ def open_postgres(
                 f"The database {shown} holds no LangGraph store with vectors, or an older one; "
                 "check its name, or open it for writing once to set it up."
             )
-        store = PostgresStore(_pool(info), index=_index(size, embeddings))
+        store = PostgresStore(_pool(info), index=_index(size, embeddings, fields))
     except psycopg.Error as error:
         raise translated(error, shown) from error
     try:
@@ -115,11 +117,11 @@ def _pool(info: str) -> ConnectionPool[psycopg.Connection[dict[str, Any]]]:
     return cast("ConnectionPool[psycopg.Connection[dict[str, Any]]]", pool)
 
 
-def _index(dimensions: int, embeddings: Embeddings) -> PostgresIndexConfig:
+def _index(dimensions: int, embeddings: Embeddings, fields: Sequence[str]) -> PostgresIndexConfig:
     return {
         "dims": dimensions,
         "embed": embeddings,
-        "fields": [CONTENT_FIELD],
+        "fields": list(fields),
         "ann_index_config": {"kind": "flat"},
     }
 
