@@ -7,6 +7,7 @@ import weakref
 
 import pytest
 from engine_fixture import ANA, BEN, memory_store
+from mnemoscope import ConfigurationError
 from mnemoscope.turns import Turns, turns_of
 
 
@@ -94,6 +95,25 @@ def test_a_cancelled_wait_leaves_the_queue_in_order() -> None:
     with turns.of(ANA):
         log.append("after")
     assert log == ["last", "after"]
+
+
+def test_a_sync_call_that_would_wait_for_its_own_loop_is_refused_instead_of_hanging() -> None:
+    turns = Turns()
+
+    async def mistaken() -> None:
+        async with turns.aof(ANA):
+            with turns.of(BEN):
+                pass
+            with (
+                pytest.raises(ConfigurationError, match=r"'memories/ana' would wait for ever.*aremember"),
+                turns.of(ANA),
+            ):
+                pass
+        with turns.of(ANA):
+            pass
+
+    asyncio.run(mistaken())
+    assert turns._last == {}
 
 
 def test_an_error_inside_hands_the_turn_on() -> None:
