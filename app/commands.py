@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from app.options import model_option, operator_option, said_plainly, settings_from, store_options
+from app.options import model_option, operator_option, role_option, said_plainly, settings_from, store_options
 
 __all__ = ["COMMANDS", "demo", "doctor", "mnemoscope", "run"]
 
@@ -24,6 +24,7 @@ _browser_option = click.option("--no-browser", is_flag=True, help="Do not open a
 @store_options
 @model_option
 @operator_option
+@role_option
 @click.option("--write", is_flag=True, help="Start with writing switched on.")
 @_port_option
 @_browser_option
@@ -41,9 +42,10 @@ def run(*, port: int | None, no_browser: bool, is_read_only: bool, **given: Any)
 @click.option("--fresh", is_flag=True, help="Build the sample data anew; changes made to it are lost.")
 @model_option
 @operator_option
+@role_option
 @_port_option
 @_browser_option
-def demo(*, fresh: bool, model: str | None, operator: str | None, port: int | None, no_browser: bool) -> None:
+def demo(*, fresh: bool, port: int | None, no_browser: bool, **given: Any) -> None:
     """Start the dashboard on sample data, with writing switched on."""
     from app import server, trial
 
@@ -51,7 +53,7 @@ def demo(*, fresh: bool, model: str | None, operator: str | None, port: int | No
         click.echo("Building the sample store …")
     with said_plainly():
         path = trial.ensure_trial(fresh=fresh)
-    settings = settings_from(store=str(path), model=model, operator=operator, write=True)
+    settings = settings_from(store=str(path), write=True, **given)
     server.serve(settings, port=port, opens_browser=not no_browser)
 
 

@@ -13,10 +13,11 @@ from mnemoscope.connecting import OpenedStore, engine_over, open_store
 from mnemoscope.connections import Connection, Connections, connection_to, load_connections
 from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.errors import ConfigurationError
+from mnemoscope.roles import Roles, read_role
 from mnemoscope.secrecy import scrub
 from mnemoscope.stores.view import View, Watcher
 
-from app.settings import Settings, data_folder
+from app.settings import VARIABLES, Settings, data_folder
 
 __all__ = [
     "MISSING",
@@ -38,7 +39,7 @@ _NOT_THERE_YET = "There is no store yet. Switch writing on, and it is made."
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The connections by name, and which of them comes first.
+    """The connections by name, which of them comes first, and who may do what.
 
     `own` is the name of the user's own store, which need not be there yet; None where stores were named.
     """
@@ -47,6 +48,7 @@ class Catalogue:
     default: str = ""
     own: str | None = None
     file: Path | None = None
+    roles: Roles = field(default_factory=Roles)
 
     def find(self, name: str | None) -> Connection:
         """The connection of this name, or the first one."""
@@ -75,7 +77,7 @@ def catalogue(settings: Settings) -> Catalogue:
             f"There is no connection {default!r}; there is {', '.join(offered)}. Check --connection and the file "
             f"{known.file or 'mnemoscope.toml, which was not found'}."
         )
-    return Catalogue(offered, default, own, known.file)
+    return Catalogue(offered, default, own, known.file, _roles(settings, known))
 
 
 def store_of(connection: Connection, *, writing: bool, stands_in: bool = False) -> OpenedStore:
@@ -124,6 +126,12 @@ def scrubbed(text: str) -> str:
     except ConfigurationError:
         return text
     return scrub(text, [secret for each in offered.connections.values() for secret in each.secrets()])
+
+
+def _roles(settings: Settings, known: Connections) -> Roles:
+    if settings.role is None:
+        return known.roles
+    return replace(known.roles, default=read_role(settings.role, where=VARIABLES["role"].name))
 
 
 def _adapted(connection: Connection, settings: Settings, known: Connections) -> Connection:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
+from mnemoscope.roles import Role, may
 
-from app import connections, failures, scope, session
+from app import connections, failures, scope, session, sign_in
 from app.display import one_line
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
 from app.settings import Settings
 
 __all__ = ["draw"]
+
+_ROLES: dict[Role, str] = {
+    "viewer": "Viewers change nothing.",
+    "editor": "Editors change memories; to erase, clear or import takes an admin.",
+    "admin": "Admins may also erase, clear and import.",
+}
 
 
 def draw() -> bool:
@@ -78,22 +85,33 @@ def _draw_mode(chosen: Choice, working: Session | None) -> None:
     settings = Settings.from_environment()
     is_wanted = session.is_writing_wanted(chosen, settings)
     is_writing = is_wanted and not (working and working.closed)
-    operator = st.session_state.get(OPERATOR_KEY) or settings.operator
+    operator, role = session.operator(settings), session.role(chosen)
     label, icon = ("Writing", ":material/edit:") if is_writing else ("Reading", ":material/visibility:")
-    if chosen.connection.read_only:
+    if chosen.connection.read_only or not may(role, "editor"):
         label, icon = "Read-only", ":material/lock:"
     with st.popover(label, icon=icon, type="primary" if is_writing else "secondary", width="content"):
         # The widgets are made from the settings once; from then on the session state holds the choice.
         st.session_state.setdefault(OPERATOR_KEY, operator)
         if chosen.connection.read_only:
             st.markdown("This connection is read-only: its configuration forbids every change.")
+        elif not may(role, "editor"):
+            st.markdown("Your role is **viewer**: you may look at everything and change nothing.")
         else:
             st.session_state.setdefault(WRITING_KEY, is_wanted)
             st.toggle("Allow writing", key=WRITING_KEY, help="While this is off, nothing in the store can change.")
-        st.text_input("Your name in the history", key=OPERATOR_KEY, max_chars=100)
+        _draw_operator(role)
         st.caption("Every change is written down with this name and can be undone.")
         st.caption("Looking around writes nothing at all: no table, no counter, no time-to-live.")
     _draw_named(":material/person:", one_line(operator, 24), key="header-operator-name")
+
+
+def _draw_operator(role: Role) -> None:
+    who = sign_in.person()
+    if who is None:
+        st.text_input("Your name in the history", key=OPERATOR_KEY, max_chars=100)
+    else:
+        sign_in.draw_sign_out(who)
+    st.caption(f"Your role is {role}. {_ROLES[role]}")
 
 
 def _draw_notices(chosen: Choice, working: Session | None) -> None:

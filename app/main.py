@@ -11,10 +11,13 @@ for _folder in (_ROOT / "engine", _ROOT):
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 
-from app import failures, feedback, header, navigation, theme
+from app import failures, feedback, header, navigation, sign_in, theme
 
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
 st.logo(str(theme.LOGO), icon_image=str(theme.ICON), size="large")
+# Before the navigation, so that nobody learns more than that there is a dashboard.
+if not sign_in.passes():
+    st.stop()
 page = navigation.choose()
 answers = header.draw()
 try:

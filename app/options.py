@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 import click
 from mnemoscope.connections import SCHEMES
 from mnemoscope.errors import MnemoscopeError
+from mnemoscope.roles import ROLES
 from mnemoscope.secrecy import has_literal_secret
 
 from app.settings import VARIABLES, Settings
 
-__all__ = ["model_option", "operator_option", "said_plainly", "settings_from", "store_options"]
+__all__ = ["model_option", "operator_option", "role_option", "said_plainly", "settings_from", "store_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -28,6 +29,7 @@ def _option(field: str, *names: str, default: str = "", **more: Any) -> Callable
 
 model_option = _option("model", "--model")
 operator_option = _option("operator", "--operator", default=", or your login name")
+role_option = _option("role", "--role", default=", or admin", type=click.Choice(ROLES))
 
 _STORE_OPTIONS = (
     _option("store", "--store", default=", or a file in your data folder"),

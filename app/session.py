@@ -13,9 +13,10 @@ from mnemoscope.connecting import OpenedStore, is_shared
 from mnemoscope.connections import Connection
 from mnemoscope.errors import PermissionDeniedError
 from mnemoscope.identity import mismatch, present_identity, stored_identity
+from mnemoscope.roles import Role, may
 from mnemoscope.stores.base import StoreAdapter
 
-from app import connections
+from app import connections, sign_in
 from app.calls import call_log
 from app.connections import Catalogue
 from app.settings import Settings
@@ -33,7 +34,10 @@ __all__ = [
     "foreign_vectors",
     "is_writing_wanted",
     "memory_engine",
+    "operator",
+    "require_role",
     "require_writing",
+    "role",
     "warm",
 ]
 
@@ -42,6 +46,7 @@ OPERATOR_KEY = "header.operator"
 CONNECTION_KEY = "header.connection"
 
 _CHOSEN = "session.connection"
+_LOOKS_ONLY = "Your role is viewer: you may look at everything and change nothing."
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,8 @@ class Session:
 
     `connection` names the store, `operator` is who changes are journalled for, `is_writing` whether the
     operator has switched writing on, and `model` the chat model in use; None means that rules stand in.
-    `closed` says why nothing can be written, and `notices` what to know of how the store was opened.
+    `closed` says why nothing can be written, `notices` what to know of how the store was opened, and `role` what
+    the operator may do at all.
     """
 
     engine: MemoryEngine
@@ -72,6 +78,7 @@ class Session:
     model: str | None
     closed: str = ""
     notices: tuple[str, ...] = ()
+    role: Role = "admin"
 
     @property
     def adapter(self) -> StoreAdapter:
@@ -116,16 +123,30 @@ def current() -> Session:
     wants_writing = is_writing_wanted(chosen, settings)
     is_own = connection.name == chosen.offered.own
     engine = memory_engine(connection, wants_writing, connections.version_of(connection), is_own)
-    closed = connections.closed_because(engine)
+    mine = role(chosen)
+    closed = connections.closed_because(engine) or ("" if may(mine, "editor") else _LOOKS_ONLY)
     return Session(
         engine=engine,
         connection=connection.name,
-        operator=st.session_state.get(OPERATOR_KEY) or settings.operator,
+        operator=operator(settings),
         is_writing=wants_writing and not closed,
         model=connection.model,
         closed=closed,
         notices=connections.notices_of(engine),
+        role=mine,
     )
+
+
+def role(chosen: Choice) -> Role:
+    """What the operator may do, by the configuration and, where one is configured, by the sign-in."""
+    who = sign_in.person()
+    return chosen.offered.roles.of(who.id if who else None)
+
+
+def operator(settings: Settings) -> str:
+    """Whom changes are journalled for: who has signed in, or else the name that was typed in or set."""
+    who = sign_in.person()
+    return who.name if who else st.session_state.get(OPERATOR_KEY) or settings.operator
 
 
 def foreign_vectors(working: Session) -> str:
@@ -139,7 +160,8 @@ def is_writing_wanted(chosen: Choice, settings: Settings) -> bool:
     What the settings say holds for the first connection alone.
     """
     at_first = settings.is_writing and chosen.connection.name == chosen.offered.default
-    return bool(st.session_state.get(WRITING_KEY, at_first)) and not chosen.connection.read_only
+    wants = bool(st.session_state.get(WRITING_KEY, at_first))
+    return wants and not chosen.connection.read_only and may(role(chosen), "editor")
 
 
 def require_writing() -> Session:
@@ -148,7 +170,20 @@ def require_writing() -> Session:
     Raises:
         PermissionDeniedError: writing is switched off, or not possible here.
     """
+    return require_role("editor")
+
+
+def require_role(needed: Role) -> Session:
+    """The session, for an action that takes this role and writes; call it first in every such action.
+
+    Raises:
+        PermissionDeniedError: the operator has not that role, or writing is switched off or not possible here.
+    """
     session = current()
+    if not may(session.role, needed):
+        raise PermissionDeniedError(
+            f"This takes the role {needed}, and yours is {session.role}. Ask whoever runs this dashboard."
+        )
     if session.is_writing:
         return session
     if session.closed and (choice().connection.read_only or st.session_state.get(WRITING_KEY)):

@@ -31,6 +31,7 @@ VARIABLES: dict[str, Variable] = {
     "profile": Variable("MNEMOSCOPE_PROFILE", "The profile: its weights and thresholds."),
     "operator": Variable("MNEMOSCOPE_OPERATOR", "The name under which your changes are journalled."),
     "is_writing": Variable("MNEMOSCOPE_WRITE", "1 starts the dashboard with writing switched on."),
+    "role": Variable("MNEMOSCOPE_ROLE", "What may be done by whom no [roles] table names: viewer, editor or admin."),
     "is_read_only": Variable("MNEMOSCOPE_READ_ONLY", "1 makes every connection read-only, whatever its own setting."),
 }
 
@@ -40,7 +41,8 @@ class Settings:
     """What was asked for on the command line and in the environment; None where it was not.
 
     `store` names one store beside those of the file `config`; `connection` is the one to begin with. `model`,
-    `profile` and `is_read_only` hold for every connection, `embedder` for `store`.
+    `profile` and `is_read_only` hold for every connection, `embedder` for `store`. `role` is what people may do
+    whom no [roles] table names.
     """
 
     store: str | None
@@ -52,6 +54,7 @@ class Settings:
     embedder: str | None = None
     profile: str | None = None
     is_read_only: bool = False
+    role: str | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -67,6 +70,7 @@ class Settings:
             embedder=given["embedder"] or None,
             profile=given["profile"] or None,
             is_read_only=_is_yes(given["is_read_only"]),
+            role=given["role"] or None,
         )
 
     def to_environment(self) -> dict[str, str]:

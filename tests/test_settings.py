@@ -18,6 +18,7 @@ def test_settings_survive_the_way_to_the_script() -> None:
         embedder="hashing",
         profile="classic",
         is_read_only=True,
+        role="editor",
     )
     assert Settings.from_environment(settings.to_environment()) == settings
 

@@ -13,7 +13,7 @@ from .text import shown
 
 __all__ = ["CONNECTION_KEYS", "TOP_KEYS", "Key", "check_keys", "read_key"]
 
-TOP_KEYS = ("default", "connections", "profiles")
+TOP_KEYS = ("default", "connections", "profiles", "roles")
 """What a file may hold at its top."""
 
 

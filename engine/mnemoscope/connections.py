@@ -15,6 +15,7 @@ from .config import PRESETS, MemoryConfig
 from .connection_keys import CONNECTION_KEYS, TOP_KEYS, check_keys, read_key
 from .errors import ConfigurationError, NamespaceError
 from .namespaces import Namespace, read_prefix
+from .roles import Roles, read_roles
 from .secrecy import expand, has_literal_secret, is_secret_name, masked, secrets_in
 from .text import shown
 
@@ -119,12 +120,13 @@ class Connection:
 
 @dataclass(frozen=True)
 class Connections:
-    """The connections of one file by name, its profiles with the presets, and which connection comes first."""
+    """The connections of one file by name, its profiles with the presets, which comes first, and who may do what."""
 
     file: Path | None = None
     connections: Mapping[str, Connection] = field(default_factory=dict)
     profiles: Mapping[str, MemoryConfig] = field(default_factory=lambda: dict(PRESETS))
     default: str | None = None
+    roles: Roles = field(default_factory=Roles)
 
     def named(self, name: str) -> Connection:
         """The connection of this name.
@@ -239,7 +241,8 @@ def _read_document(document: Mapping[str, Any], file: Path) -> Connections:
     if default is not None and default not in connections:
         names = ", ".join(connections) or "none"
         raise ConfigurationError(f"{file}, default = {shown(default)}: name one of the connections: {names}.")
-    return Connections(file, connections, profiles, default)
+    roles = read_roles(document.get("roles", {}), where=f"{file}, [roles]")
+    return Connections(file, connections, profiles, default, roles)
 
 
 def _tables(document: Mapping[str, Any], name: str, file: Path) -> dict[str, dict[str, Any]]:
