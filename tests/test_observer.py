@@ -129,6 +129,16 @@ def test_the_engine_reads_recalls_explains_and_checks_without_a_trace(watched: W
     assert watched.everything() == before
 
 
+def test_the_comparison_sees_every_write(watched: Watched) -> None:
+    if "mnemoscope_reader" in watched.url:
+        pytest.skip("this role cannot write")
+    before = watched.everything()
+    engine = open_connection(connection_to(watched.url, embedder="hashing"))
+    engine.recall("Where does Ana live?", ANA, touch=True)
+    engine.close()
+    assert watched.everything() != before
+
+
 def look_at_everything(engine: MemoryEngine) -> None:
     from mnemoscope.health import health_checks
     from mnemoscope.times import utc_now
