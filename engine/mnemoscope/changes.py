@@ -138,13 +138,13 @@ class Change:
             reason=value["reason"],
             at=from_iso(value["at"]),
             run=value.get("run"),
-            undoes=value["undoes"],
-            buries=value["buries"],
-            erased=value["erased"],
+            undoes=value.get("undoes"),
+            buries=value.get("buries", False),
+            erased=value.get("erased", False),
             created_at=read_time(value.get("created_at")),
             vectors=unpacked(value["vectors"]),
-            stone=value["stone"],
-            stone_vectors=unpacked(value["stone_vectors"]),
+            stone=value.get("stone"),
+            stone_vectors=unpacked(value.get("stone_vectors", {})),
         )
 
 
