@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .changes import Tombstone
 from .columns import Columns
 from .lexical import LexicalIndex
 from .namespaces import Namespace
@@ -102,6 +103,11 @@ class ScopeIndex:
                 if each.quote and each.said_at:
                     found.setdefault((each.quote, each.said_at), []).append(record)
         return found
+
+    @cached_property
+    def tombstones(self) -> list[Tombstone]:
+        """The records of a book of tombstones as what they are, in their order."""
+        return [Tombstone.from_value(record.extra) for record in self.records]
 
     @cached_property
     def lexical(self) -> LexicalIndex:

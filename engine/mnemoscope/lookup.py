@@ -90,7 +90,6 @@ class Lookup:
         index = yield Step(self._indexes.get, (namespace,))
         stones = yield Step(self._indexes.get, (book("tombstones", namespace),))
         similar = self._nearest(index, matrix)
-        buried = (yield Step(self._buried, (namespace,))) if len(stones) else {}
         learned = {
             at: record
             for at, fact in enumerate(facts)
@@ -99,7 +98,7 @@ class Lookup:
         }
         refs = [ref for ref in self._places(facts, namespace, similar, learned) if ref in index.position]
         stored = yield from self._read(refs)
-        return Known(similar, _matching(facts, stones, stones.cosines(matrix), buried), learned, vectors, stored)
+        return Known(similar, self._suppressed(facts, stones, stones.cosines(matrix)), learned, vectors, stored)
 
     def _by_search(
         self, facts: Sequence[ExtractedFact], namespace: Namespace, vectors: dict[str, NDArray[np.float32]]
@@ -137,10 +136,22 @@ class Lookup:
         same: NDArray[np.bool_] = seen & (index.private == self._terms.private)
         return same
 
-    def _buried(self, namespace: Namespace) -> dict[str, Tombstone]:
-        items = self._adapter.load(book("tombstones", namespace)).items
-        stones = {item.key: Tombstone.from_value(item.value) for item in items}
-        return {key: stone for key, stone in stones.items() if self._suppresses(stone)}
+    def _suppressed(
+        self, facts: Sequence[ExtractedFact], index: ScopeIndex, scores: NDArray[np.float64]
+    ) -> dict[int, Tombstone]:
+        stones = index.tombstones
+        counts = np.fromiter(map(self._suppresses, stones), np.bool_, len(stones))
+        nearest = np.argsort(-np.where(counts, np.nan_to_num(scores, nan=-1.0), -2.0), axis=1)[:, :_STONES_COMPARED]
+        found: dict[int, Tombstone] = {}
+        for at, fact in enumerate(facts):
+            for row in nearest[at].tolist():
+                if counts[row] and _is_forgotten(fact, stones[row], float(scores[at, row])):
+                    found.setdefault(at, stones[row])
+        turns = {turn: stones[row] for row in np.flatnonzero(counts).tolist() for turn in _turns_of(stones[row].record)}
+        for at, fact in enumerate(facts):
+            if (fact.quote, fact.said_at) in turns:
+                found.setdefault(at, turns[fact.quote, fact.said_at])
+        return found
 
     def _suppresses(self, stone: Tombstone) -> bool:
         is_over = self._now - stone.forgotten_at >= timedelta(days=self._config.suppress_for_days)
@@ -186,24 +197,6 @@ def _same_eyes(record: MemoryRecord, terms: Terms) -> bool:
     return record.private == terms.private and Visibility(source=terms.source).sees(record)
 
 
-def _matching(
-    facts: Sequence[ExtractedFact], stones: ScopeIndex, scores: NDArray[np.float64], buried: Mapping[str, Tombstone]
-) -> dict[int, Tombstone]:
-    found: dict[int, Tombstone] = {}
-    counts = np.fromiter((record.key in buried for record in stones.records), np.bool_, len(stones))
-    nearest = np.argsort(-np.where(counts, np.nan_to_num(scores, nan=-1.0), -2.0), axis=1)[:, :_STONES_COMPARED]
-    for at, fact in enumerate(facts):
-        for row in nearest[at].tolist():
-            stone = buried.get(stones.records[row].key)
-            if stone is not None and _is_forgotten(fact, stone, float(scores[at, row])):
-                found.setdefault(at, stone)
-    for stone in buried.values():
-        for at, fact in enumerate(facts):
-            if _rests_on(stone.record, fact):
-                found.setdefault(at, stone)
-    return found
-
-
 def _is_forgotten(fact: ExtractedFact, stone: Tombstone, similarity: float) -> bool:
     same_words = normalise(fact.content) == normalise(stone.record.content)
     return same_words or similarity >= SUPPRESSED_FROM or _rests_on(stone.record, fact)
@@ -211,6 +204,8 @@ def _is_forgotten(fact: ExtractedFact, stone: Tombstone, similarity: float) -> b
 
 def _rests_on(record: MemoryRecord, fact: ExtractedFact) -> bool:
     """Whether the memory was already learned from the very turn that the fact was taken from."""
-    if not fact.quote or fact.said_at is None:
-        return False
-    return any(each.quote == fact.quote and each.said_at == fact.said_at for each in record.evidence)
+    return (fact.quote, fact.said_at) in _turns_of(record)
+
+
+def _turns_of(record: MemoryRecord) -> list[tuple[str | None, datetime | None]]:
+    return [(each.quote, each.said_at) for each in record.evidence if each.quote and each.said_at]
