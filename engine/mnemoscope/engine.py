@@ -226,8 +226,9 @@ class MemoryEngine(Serving, Curating, Keeping):
 
     # Procedures
 
-    def _planner(self) -> Planner:
-        return Planner(self.adapter, self._indexes, self.extractor, self.consolidator, self.config, self._clock)
+    def _planner(self, extractor: Any = None) -> Planner:
+        chosen = self.extractor if extractor is None else extractor
+        return Planner(self.adapter, self._indexes, chosen, self.consolidator, self.config, self._clock)
 
     def _planned(
         self, method: str, content: object, namespace: NamespaceLike, extract: bool, terms: Mapping[str, Any]

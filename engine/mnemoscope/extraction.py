@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from .messages import Message, read_messages
 from .models import PROVIDER_FAILURES, Asker, prompt_text, prompt_version
 from .parts import Part, fenced, parts_of
 from .proposals import Sieve
-from .recalled import find_recalled, without_blanks
+from .recalled import Recalled, find_recalled, without_blanks
 from .steps import Steps, arun, run
 
 __all__ = ["PART_CHARACTERS", "LLMExtractor"]
@@ -103,13 +103,16 @@ class LLMExtractor:
         recalled = find_recalled(messages)
         blanked = {each.id: recalled.blanked(each) for each in messages if each.role in _SHOWN_ROLES}
         own = {id: text for id, (text, _) in blanked.items()}
-        sieve = Sieve(messages, own, recalled)
+        sieve = self._sieve(messages, own, recalled)
         sieve.held_back["recalled memory"] += sum(count for _, count in blanked.values())
         shown = [replace(each, text=without_blanks(own[each.id])) for each in messages if each.id in own]
         parts = parts_of([each for each in shown if each.text.strip()], self._part_characters)
         calls = yield from self._read_parts(parts, sieve)
         sieve.held_back = +sieve.held_back
         return sieve.extraction(calls)
+
+    def _sieve(self, messages: Sequence[Message], own: Mapping[str, str], recalled: Recalled) -> Sieve:
+        return Sieve(messages, own, recalled)
 
     def _read_parts(self, parts: Sequence[Part], sieve: Sieve) -> Steps[tuple[ModelCall, ...]]:
         calls: tuple[ModelCall, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
@@ -35,7 +35,8 @@ class ExtractedFact(BaseModel):
 
     `importance` is 0 to 1, or None for the configured default. `quote` is the verbatim text it rests on and
     `message_ids` the messages that hold it; `said_at` is when it was said, `subject` whom it is about, and `date`
-    the day it speaks of, ISO-8601 as precisely as it was said ("2025", "2025-03", "2025-03-14", …).
+    the day it speaks of, ISO-8601 as precisely as it was said ("2025", "2025-03", "2025-03-14", …). `metadata` is
+    stored with its memory.
     """
 
     content: str
@@ -46,6 +47,7 @@ class ExtractedFact(BaseModel):
     subject: str | None = None
     said_at: datetime | None = None
     date: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
 
 
 class ExtractedFacts(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,17 +11,23 @@ from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from pydantic import BaseModel
 
+from .checking import check_texts
+from .document_extraction import DocumentExtractor
 from .editing import Editing
+from .errors import ConfigurationError
 from .facts import ExtractedFact
 from .journal import Journal
+from .managers import MemoryManager
 from .messages import Transcript
 from .middleware import MEMORIES, MemoryMiddleware, RememberedPruning
 from .namespaces import Namespace, NamespaceLike, read_namespace
 from .nodes import Node, Recalling, Remembering, recall_node, remember_node
 from .planner import Planner
 from .plans import Terms
+from .profiles import ProfileKeeper
 from .provenance import came_from
 from .remembering import TERMS, Applied, remembered, terms_of
+from .searching import MemorySearcher, ModelQueries, MultiRecall, Queries, merged
 from .steps import Steps, arun, run
 from .templates import MissingNamespaceError, NamespaceTemplate, scope_of
 from .tools import ACTIONS, Action, Management, memory_tools
@@ -43,10 +50,11 @@ class Serving(Editing):
     `("memories", "{user_id}")`, else the whole of it stands in `config["configurable"][namespace_key]`.
     """
 
+    extractor: Any
     _journal: Journal
     _turns: Turns
 
-    def _planner(self) -> Planner:
+    def _planner(self, extractor: Any = None) -> Planner:
         raise NotImplementedError
 
     def remember_facts(
@@ -150,6 +158,78 @@ class Serving(Editing):
         """The middleware, such as LangChain's summarisation, with every turn it takes out remembered before it goes."""
         return RememberedPruning(self, scope_of(namespace, namespace_key), middleware)
 
+    # Managers and searchers
+
+    def manager(
+        self,
+        *,
+        namespace: Scoped = None,
+        namespace_key: str = NAMESPACE_KEY,
+        model: Any = None,
+        schemas: Sequence[type[BaseModel]] = (),
+        profile: type[BaseModel] | None = None,
+        instructions: str = "",
+    ) -> MemoryManager:
+        """A runnable that reads a conversation and keeps memories, and a profile, up to date; each turn once.
+
+        Args:
+            namespace: a template; see the class.
+            namespace_key: where the namespace stands, without a template.
+            model: a chat model, needed for `schemas` and `profile`.
+            schemas: Pydantic classes that memories have the form of; without any, and without a profile, they are
+                texts that this engine's extractor finds.
+            profile: a Pydantic class whose fields all have defaults: one document for each user, changed by field.
+            instructions: what else the model should know.
+        """
+        if (schemas or profile) and model is None:
+            raise ConfigurationError("manager(schemas=…) and manager(profile=…) need a model=.")
+        extractor: Any = DocumentExtractor(model, schemas, instructions=instructions) if schemas else None
+        keeper = ProfileKeeper(model, profile, instructions=instructions) if profile else None
+        if extractor is None and keeper is None:
+            extractor = self.extractor
+        return MemoryManager(self, scope_of(namespace, namespace_key), extractor, keeper)
+
+    def searcher(
+        self,
+        queries: Queries | None = None,
+        *,
+        model: Any = None,
+        namespace: Scoped = None,
+        namespace_key: str = NAMESPACE_KEY,
+        limit: int = 10,
+        **options: Any,
+    ) -> MemorySearcher:
+        """A runnable that recalls with several queries for a conversation.
+
+        Args:
+            queries: `(messages) -> [query]`, sync or async; without it the model writes them.
+            model: a chat model that writes the queries.
+            namespace: a template; see the class.
+            namespace_key: where the namespace stands, without a template.
+            limit: how many memories at most.
+            options: those of `recall`.
+        """
+        if queries is None and model is None:
+            raise ConfigurationError("searcher() needs queries=, a callable that writes them, or a model=.")
+        writer = queries if queries is not None else ModelQueries(model)
+        return MemorySearcher(self, scope_of(namespace, namespace_key), writer, limit, options)
+
+    def recall_many(
+        self, queries: Sequence[str], namespace: NamespaceLike, *, limit: int = 10, **options: Any
+    ) -> MultiRecall:
+        """The memories that matter to any of the queries, each under its best score; options as for `recall`."""
+        check_texts("queries", queries)
+        found = [self.recall(query, namespace, limit=limit, **options) for query in dict.fromkeys(queries)]
+        return merged(found, limit)
+
+    async def arecall_many(
+        self, queries: Sequence[str], namespace: NamespaceLike, *, limit: int = 10, **options: Any
+    ) -> MultiRecall:
+        """The asynchronous form of `recall_many`."""
+        check_texts("queries", queries)
+        asked = [self.arecall(query, namespace, limit=limit, **options) for query in dict.fromkeys(queries)]
+        return merged(await asyncio.gather(*asked), limit)
+
     # Turns, each read once
 
     def on_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
@@ -181,7 +261,7 @@ class Serving(Editing):
         check_options("remember_turns", terms, TERMS)
         where, transcript, given = read_namespace(namespace), turns_in(messages), terms_of(**terms)
         with self._turns.of(where):
-            return run(self._once(transcript, where, given, actor))
+            return run(self._once(self._planner(), transcript, where, given, actor or self.actor))
 
     async def aremember_turns(
         self, messages: object, namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
@@ -190,15 +270,16 @@ class Serving(Editing):
         check_options("aremember_turns", terms, TERMS)
         where, transcript, given = read_namespace(namespace), turns_in(messages), terms_of(**terms)
         async with self._turns.aof(where):
-            return await arun(self._once(transcript, where, given, actor))
+            return await arun(self._once(self._planner(), transcript, where, given, actor or self.actor))
 
-    def _once(self, transcript: Transcript, where: Namespace, terms: Terms, actor: str | None) -> Steps[Applied]:
-        planner = self._planner()
-        new = yield from unread(self.adapter, where, transcript, self._clock())
+    def _once(
+        self, planner: Planner, transcript: Transcript, where: Namespace, terms: Terms, actor: str, reader: str = ""
+    ) -> Steps[Applied]:
+        new = yield from unread(self.adapter, where, transcript, self._clock(), reader=reader)
         if new.is_empty:
             return Applied([], [], (yield from planner.from_facts([], where, terms)))
         plan = planner.from_transcript(new.transcript, where, terms)
-        return (yield from remembered(planner, self._journal, plan, actor or self.actor, new.marks))
+        return (yield from remembered(planner, self._journal, plan, actor, new.marks))
 
 
 def _options(given: Mapping[str, Any] | bool) -> dict[str, Any]:

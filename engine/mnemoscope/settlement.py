@@ -12,6 +12,7 @@ from datetime import datetime
 
 from .cleaning import cleaned_object, readable
 from .config import MemoryConfig
+from .documents import FIELDS
 from .errors import InputError
 from .facts import ACTIONS, ConsolidationDecision, ExtractedFact, Similar
 from .namespaces import Namespace
@@ -95,7 +96,7 @@ class Settlement:
             reason = f"Inserted as it is, because the proposal was not accepted: {rejected}"
             return self._insert(at, fact, compared, decision, reason, rejected=rejected)
         if decision.action == "insert":
-            reworded = fact.model_copy(update={"content": decision.content or fact.content})
+            reworded = fact.model_copy(update={"content": _worded(fact, decision)})
             return self._insert(at, reworded, compared, decision, decision.reason or "It is new.", original=fact)
         return self._change(at, fact, compared, decision)
 
@@ -166,12 +167,12 @@ class Settlement:
         if decision.action == "forget":
             self._put(at, key, None, decision.reason)
             if decision.content:
-                reworded = fact.model_copy(update={"content": decision.content})
+                reworded = fact.model_copy(update={"content": _worded(fact, decision)})
                 return replace(
                     self._insert(at, reworded, compared, decision, decision.reason, original=fact), outcome="insert"
                 )
             return PlannedFact(fact, "forget", decision.reason, key, compared, decision)
-        text = decision.content or fact.content
+        text = _worded(fact, decision)
         if decision.action == "update" and text != present.content:
             self._put(at, key, self._updated(present, fact, text), decision.reason)
             return PlannedFact(fact, "update", decision.reason, key, compared, decision)
@@ -201,7 +202,7 @@ class Settlement:
             last_accessed=self.now,
             source=terms.source,
             private=terms.private,
-            metadata=dict(terms.metadata),
+            metadata={**fact.metadata, **terms.metadata},
             evidence=[self._evidence(fact)],
         )
 
@@ -211,7 +212,7 @@ class Settlement:
             content=text,
             categories=merged_names(present.categories, fact.categories, self.terms.categories),
             importance=self._importance(fact, present.importance),
-            metadata={**present.metadata, **self.terms.metadata},
+            metadata={**present.metadata, **fact.metadata, **self.terms.metadata},
             updated_at=self.now,
             revision=present.revision + 1,
             evidence=[*present.evidence, self._evidence(fact)],
@@ -224,6 +225,11 @@ class Settlement:
 
     def _evidence(self, fact: ExtractedFact) -> Evidence:
         return Evidence(self.terms.source, fact.message_ids, fact.quote, fact.said_at, self._run)
+
+
+def _worded(fact: ExtractedFact, decision: ConsolidationDecision) -> str:
+    # The text of a document follows from its fields, so a judge does not reword it.
+    return fact.content if FIELDS in fact.metadata else decision.content or fact.content
 
 
 def _cleaned(decision: ConsolidationDecision) -> ConsolidationDecision:

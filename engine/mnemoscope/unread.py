@@ -50,10 +50,12 @@ def spoken(transcript: Transcript) -> list[Message]:
     return [each for each in transcript.messages if each.role in ("user", "assistant") and each.text.strip()]
 
 
-def unread(adapter: StoreAdapter, namespace: Namespace, transcript: Transcript, at: datetime) -> Steps[Unread]:
-    """Leave out the turns that bear a mark in this namespace; those without an id of their own are always new."""
+def unread(
+    adapter: StoreAdapter, namespace: Namespace, transcript: Transcript, at: datetime, *, reader: str = ""
+) -> Steps[Unread]:
+    """Leave out the turns that bear this reader's mark in the namespace; those without an id are always new."""
     where = book("read", namespace)
-    names = {each.id: _mark(each) for each in spoken(transcript) if not _GIVEN_BY_POSITION.fullmatch(each.id)}
+    names = {each.id: _mark(each, reader) for each in spoken(transcript) if not _GIVEN_BY_POSITION.fullmatch(each.id)}
     found = (yield Step(adapter.get, ([(where, name) for name in names.values()],))) if names else []
     known = {item.key for item in found if item is not None}
     kept = tuple(each for each in transcript.messages if names.get(each.id) not in known)
@@ -62,8 +64,8 @@ def unread(adapter: StoreAdapter, namespace: Namespace, transcript: Transcript, 
     return Unread(replace(transcript, messages=kept), tuple(Write(where, name, value) for name in new))
 
 
-def _mark(message: Message) -> str:
-    return hashlib.sha256(f"{message.id}\n{message.role}\n{message.text}".encode()).hexdigest()[:40]
+def _mark(message: Message, reader: str) -> str:
+    return hashlib.sha256(f"{reader}\n{message.id}\n{message.role}\n{message.text}".encode()).hexdigest()[:40]
 
 
 def _is_summary(message: object) -> bool:
