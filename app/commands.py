@@ -17,6 +17,7 @@ __all__ = ["COMMANDS", "demo", "doctor", "mnemoscope", "run"]
 _port_option = click.option(
     "--port", type=click.IntRange(1, 65535), help="Port on this machine. Default: the first free one from 8501."
 )
+_write_option = click.option("--write", is_flag=True, help="Start with writing switched on.")
 _browser_option = click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 
 
@@ -25,7 +26,7 @@ _browser_option = click.option("--no-browser", is_flag=True, help="Do not open a
 @model_option
 @operator_option
 @role_option
-@click.option("--write", is_flag=True, help="Start with writing switched on.")
+@_write_option
 @_port_option
 @_browser_option
 def run(*, port: int | None, no_browser: bool, is_read_only: bool, **given: Any) -> None:
@@ -43,17 +44,18 @@ def run(*, port: int | None, no_browser: bool, is_read_only: bool, **given: Any)
 @model_option
 @operator_option
 @role_option
+@_write_option
 @_port_option
 @_browser_option
 def demo(*, fresh: bool, port: int | None, no_browser: bool, **given: Any) -> None:
-    """Start the dashboard on sample data, with writing switched on."""
+    """Start the dashboard on sample data; like every store, it opens for reading."""
     from app import server, trial
 
     if fresh or not trial.trial_path().exists():
         click.echo("Building the sample store …")
     with said_plainly():
         path = trial.ensure_trial(fresh=fresh)
-    settings = settings_from(store=str(path), write=True, **given)
+    settings = settings_from(store=str(path), **given)
     server.serve(settings, port=port, opens_browser=not no_browser)
 
 

@@ -55,7 +55,7 @@ def test_options_win_over_the_environment(
     assert served == [{"settings": settings, "port": 9001, "opens_browser": False}]
 
 
-def test_the_demo_is_built_once_and_served_for_writing(
+def test_the_demo_is_built_once_and_served_for_reading(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "_build", lambda path: path.write_text(f"built {path.parent.exists()}"))
@@ -63,9 +63,9 @@ def test_the_demo_is_built_once_and_served_for_writing(
     trial.trial_path().write_text("changed by the operator")
     assert invoke("demo", "--no-browser").exit_code == 0
     assert trial.trial_path().read_text() == "changed by the operator"
-    assert invoke("demo", "--no-browser", "--fresh").exit_code == 0
+    assert invoke("demo", "--no-browser", "--fresh", "--write").exit_code == 0
     assert trial.trial_path().read_text() == "built True"
-    assert [call["settings"].is_writing for call in served] == [True] * 3
+    assert [call["settings"].is_writing for call in served] == [False, False, True]
     assert not list(trial.trial_path().parent.glob("*unfinished*"))
 
 
