@@ -25,7 +25,6 @@ PACKAGES = (
     "psycopg",
     "pgvector",
     "numpy",
-    "bm25s",
     "onnxruntime",
     "streamlit",
     "plotly",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -129,7 +128,20 @@ def test_threads_may_cut_texts_at_the_same_time() -> None:
         assert list(pool.map(tokenise, texts)) == [tokenise(text) for text in texts]
 
 
-def test_building_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG):
-        LexicalIndex.build(["tea", "cake"]).scores("tea")
-    assert caplog.records == []
+texts_of_words = st.lists(st.lists(st.sampled_from(["tea", "cake", "猫", "C++", "the"]), max_size=5).map(" ".join))
+
+
+@given(texts_of_words, texts_of_words, st.data())
+def test_an_index_that_was_changed_equals_one_built_anew(old: list[str], new: list[str], data: st.DataObject) -> None:
+    kept = data.draw(st.lists(st.booleans(), min_size=len(old), max_size=len(old)))
+    changed = LexicalIndex.build(old).changed(np.array(kept, np.bool_), new)
+    anew = LexicalIndex.build([text for text, keep in zip(old, kept, strict=True) if keep] + new)
+    for query in ("tea cake", "猫", "c++ tea tea", "green"):
+        assert changed.scores(query).tolist() == pytest.approx(anew.scores(query).tolist(), rel=1e-5)
+
+
+def test_an_index_is_not_altered_by_one_made_from_it() -> None:
+    index = LexicalIndex.build(["tea", "cake"])
+    index.changed(np.array([True, False]), ["biscuit", "tea"])
+    assert index.scores("biscuit").tolist() == [0.0, 0.0]
+    assert index.scores("tea").argmax() == 0

@@ -12,17 +12,19 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .changes import Tombstone
+from .collecting import without_collecting
 from .columns import Columns
 from .lexical import LexicalIndex
 from .namespaces import Namespace
 from .records import MemoryRecord
-from .stores.base import Ref, Snapshot, StoreAdapter
+from .stores.base import Ref, Snapshot, StoreAdapter, TracksChanges
 
 __all__ = ["IndexCache", "ScopeIndex", "Turn"]
 
@@ -191,20 +193,29 @@ class IndexCache:
             self._indexes.clear()
 
     def _build(self, namespace: Namespace, subtree: bool, token: Hashable | None) -> ScopeIndex:
-        snapshot = self._adapter.load(namespace, subtree=subtree)
-        return _indexed(namespace, subtree, token, snapshot)
+        with without_collecting():
+            snapshot = self._adapter.load(namespace, subtree=subtree)
+            return _indexed(namespace, subtree, token, snapshot)
 
     def _refresh(self, old: ScopeIndex, token: Hashable) -> ScopeIndex:
-        present = self._adapter.markers(old.namespace, subtree=old.subtree)
-        known = dict(zip(old.position, old.markers, strict=True))
-        fresh = [ref for ref, marker in present.items() if known.get(ref, _NONE) != marker]
-        if 2 * len(fresh) > len(old):
-            return self._build(old.namespace, old.subtree, token)
-        stale = set(fresh) | {ref for ref in known if ref not in present}
+        stale = self._stale(old)
         if not stale:
             return _renewed(old, token)
-        snapshot = self._adapter.load(old.namespace, subtree=old.subtree, keys=fresh)
+        if 2 * len(stale) > len(old):
+            return self._build(old.namespace, old.subtree, token)
+        snapshot = self._adapter.load(old.namespace, subtree=old.subtree, keys=sorted(stale))
         return _merged(old, stale, _indexed(old.namespace, old.subtree, token, snapshot))
+
+    def _stale(self, old: ScopeIndex) -> set[Ref]:
+        """Where the store may differ from the index."""
+        if isinstance(self._adapter, TracksChanges):
+            changed = self._adapter.changed(old.namespace, old.token, subtree=old.subtree)
+            if changed is not None:
+                return set(changed)
+        present = self._adapter.markers(old.namespace, subtree=old.subtree)
+        known = dict(zip(old.position, old.markers, strict=True))
+        fresh = {ref for ref, marker in present.items() if known.get(ref, _NONE) != marker}
+        return fresh | {ref for ref in known if ref not in present}
 
     def _keep(self, scope: tuple[Namespace, bool], index: ScopeIndex) -> None:
         with self._lock:
@@ -217,18 +228,20 @@ class IndexCache:
 
 _NONE = object()
 
+_MERGED_COLUMNS = frozenset({"changed", "expires", "importance", "private", "unreadable"})
+
 
 def _indexed(namespace: Namespace, subtree: bool, token: Hashable | None, snapshot: Snapshot) -> ScopeIndex:
-    norms = np.linalg.norm(snapshot.matrix, axis=1)
-    usable = np.isfinite(norms) & (norms > 0)
     matrix, owner = snapshot.matrix, snapshot.owner
+    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    usable = np.isfinite(norms) & (norms > 0)
     if not usable.all():
         matrix, owner, norms = matrix[usable], owner[usable], norms[usable]
     if len(norms) and not np.allclose(norms, 1.0, atol=1e-4):
         matrix = matrix / norms[:, np.newaxis]
-    records = [MemoryRecord.from_item(item) for item in snapshot.items]
     misfits = {snapshot.items[at].ref: count for at, count in snapshot.misfits.items()}
-    return ScopeIndex(namespace, subtree, token, records, list(snapshot.markers), matrix, owner, misfits)
+    records = [MemoryRecord.from_item(item) for item in snapshot.items]
+    return ScopeIndex(namespace, subtree, token, records, snapshot.markers, matrix, owner, misfits)
 
 
 def _renewed(old: ScopeIndex, token: Hashable) -> ScopeIndex:
@@ -244,18 +257,32 @@ def _merged(old: ScopeIndex, stale: set[Ref], fresh: ScopeIndex) -> ScopeIndex:
     kept = np.fromiter((ref not in stale for ref in old.position), np.bool_, len(old))
     renumbered = np.cumsum(kept) - 1
     rows = kept[old.owner]
-    records = [record for record, keep in zip(old.records, kept, strict=True) if keep]
-    markers = [marker for marker, keep in zip(old.markers, kept, strict=True) if keep]
-    parts = [part for part in (old.matrix[rows], fresh.matrix) if len(part)]
-    matrix = np.concatenate(parts) if parts else fresh.matrix
-    owner = np.concatenate([renumbered[old.owner[rows]], fresh.owner + len(records)])
-    return ScopeIndex(
+    records = [*compress(old.records, kept), *fresh.records]
+    owner = np.concatenate([renumbered[old.owner[rows]], fresh.owner + (len(records) - len(fresh))])
+    merged = ScopeIndex(
         old.namespace,
         old.subtree,
         fresh.token,
-        records + fresh.records,
-        markers + fresh.markers,
-        matrix,
+        records,
+        [*compress(old.markers, kept), *fresh.markers],
+        _joined(old.matrix, rows, fresh.matrix),
         owner,
         {ref: count for ref, count in old.misfits.items() if ref not in stale} | dict(fresh.misfits),
     )
+    # What was made of the old records need not be made again.
+    for name in _MERGED_COLUMNS & old.__dict__.keys():
+        merged.__dict__[name] = np.concatenate([getattr(old, name)[kept], getattr(fresh, name)])
+    if "lexical" in old.__dict__:
+        merged.__dict__["lexical"] = old.lexical.changed(kept, [record.content for record in fresh.records])
+    return merged
+
+
+def _joined(old: NDArray[np.float32], rows: NDArray[np.bool_], fresh: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The kept rows and the fresh ones, in one copy."""
+    count = int(rows.sum())
+    if not count or not len(fresh):
+        return old[rows] if count else fresh
+    joined = np.empty((count + len(fresh), fresh.shape[1]), np.float32)
+    np.compress(rows, old, axis=0, out=joined[:count])
+    joined[count:] = fresh
+    return joined

@@ -1,12 +1,18 @@
-"""BM25 over the memories of a namespace: what is found by its words."""
+"""BM25 over the memories of a namespace: what is found by its words.
+
+A text is cut into words once. `LexicalIndex.changed` makes the index of other texts from the words of this one, so
+that a write costs the words of what was written, not of everything.
+"""
 
 from __future__ import annotations
 
-import logging
 import sys
+import threading
+from array import array
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,57 +23,99 @@ __all__ = ["LexicalIndex", "tokenise"]
 K1 = 0.9
 B = 0.4
 
-# It logs each build for debugging, whatever level the application asked for.
-logging.getLogger("bm25s").setLevel(logging.WARNING)
+
+class _Postings(NamedTuple):
+    """For every word by number, from `start[word]` on: the texts that hold it, and what it scores in each."""
+
+    start: NDArray[np.int64]
+    text: NDArray[np.int32]
+    score: NDArray[np.float32]
+
+
+class _Vocabulary:
+    """The number of every word; indexes made from each other share one, and it only grows."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def cut(self, texts: Iterable[Sequence[str]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The words of texts by number, one text after another, and how many each has."""
+        numbers, words, counts = self.numbers, array("i"), array("q")
+        with self._lock:
+            for tokens in texts:
+                words.extend([numbers.setdefault(token, len(numbers)) for token in tokens])
+                counts.append(len(tokens))
+        return np.array(words, np.int32), np.array(counts, np.int64)
 
 
 class LexicalIndex:
-    """BM25 of a fixed list of texts; made by `build` or `build_from_tokens`, then only read, by any thread."""
+    """BM25 of a fixed list of texts; made by `build`, `build_from_tokens` or `changed`, then read by any thread.
 
-    def __init__(self, ranker: bm25s.BM25 | None, vocabulary: dict[str, int], size: int) -> None:
-        self._ranker = ranker
+    `words` are the words of all texts by number, one text after another; `counts[i]` is how many text i has.
+    """
+
+    def __init__(self, vocabulary: _Vocabulary, words: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
         self._vocabulary = vocabulary
-        self._size = size
+        self._words = words
+        self._counts = counts
 
     @classmethod
-    def build(cls, texts: Sequence[str]) -> LexicalIndex:
+    def build(cls, texts: Iterable[str]) -> LexicalIndex:
         """The index of these texts."""
-        return cls.build_from_tokens([tokenise(text) for text in texts])
+        return cls.build_from_tokens(map(tokenise, texts))
 
     @classmethod
-    def build_from_tokens(cls, tokens: Sequence[Sequence[str]]) -> LexicalIndex:
-        """The index of texts that `tokenise` has already cut, so that a rebuild need not cut them again."""
-        vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(token, len(vocabulary)) for token in text] for text in tokens]
-        if not vocabulary:
-            return cls(None, vocabulary, len(ids))
-        ranker = bm25s.BM25(k1=K1, b=B)
-        ranker.scores = ranker.build_index_from_ids(list(range(len(vocabulary))), ids, show_progress=False)
-        return cls(ranker, vocabulary, len(ids))
+    def build_from_tokens(cls, tokens: Iterable[Sequence[str]]) -> LexicalIndex:
+        """The index of texts that `tokenise` has already cut."""
+        vocabulary = _Vocabulary()
+        return cls(vocabulary, *vocabulary.cut(tokens))
+
+    def changed(self, kept: NDArray[np.bool_], texts: Iterable[str]) -> LexicalIndex:
+        """The index of the texts that are kept, in their order, and then of these further ones."""
+        words, counts = self._vocabulary.cut(map(tokenise, texts))
+        stay = self._words[np.repeat(kept, self._counts)]
+        return LexicalIndex(
+            self._vocabulary, np.concatenate([stay, words]), np.concatenate([self._counts[kept], counts])
+        )
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._counts)
 
     @property
     def nbytes(self) -> int:
         """About how much memory the index takes, its words included."""
-        words = sys.getsizeof(self._vocabulary) + sum(map(sys.getsizeof, self._vocabulary))
-        if self._ranker is None:
-            return words
-        arrays: list[NDArray[np.generic]] = [self._ranker.scores[part] for part in ("data", "indices", "indptr")]
-        return words + sum(array.nbytes for array in arrays)
+        numbers = dict(self._vocabulary.numbers)
+        own = sys.getsizeof(numbers) + sum(map(sys.getsizeof, numbers))
+        return own + self._words.nbytes + self._counts.nbytes + sum(each.nbytes for each in self._postings)
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The BM25 score of each text, in order: 0 where it shares no word with the query, without upper bound."""
-        ids = [number for token in tokenise(query) for number in self._matching(token)]
-        if self._ranker is None or not ids:
-            return np.zeros(self._size, dtype=np.float32)
-        scores: NDArray[np.float32] = self._ranker.get_scores_from_ids(ids)
+        scores = np.zeros(len(self), np.float32)
+        for number in [number for token in tokenise(query) for number in self._matching(token)]:
+            if number < len(self._postings.start) - 1:
+                found = slice(self._postings.start[number], self._postings.start[number + 1])
+                scores[self._postings.text[found]] += self._postings.score[found]
         return scores
 
     def _matching(self, token: str) -> Iterable[int]:
         if len(token) == 1 and is_unspaced(token):
             # The texts hold pairs of characters, and any pair with this one in it is a match.
-            return [number for word, number in self._vocabulary.items() if token in word and is_unspaced(word)]
-        number = self._vocabulary.get(token)
+            numbers = dict(self._vocabulary.numbers)
+            return [number for word, number in numbers.items() if token in word and is_unspaced(word)]
+        number = self._vocabulary.numbers.get(token)
         return [] if number is None else [number]
+
+    @cached_property
+    def _postings(self) -> _Postings:
+        """Robertson's BM25 with the rarity of a word as Lucene has it, which is never negative."""
+        size = int(self._words.max(initial=-1)) + 1
+        texts = np.repeat(np.arange(len(self), dtype=np.int64), self._counts)
+        pairs, times = np.unique(self._words.astype(np.int64) * max(len(self), 1) + texts, return_counts=True)
+        word, text = np.divmod(pairs, max(len(self), 1))
+        start = np.searchsorted(word, np.arange(size + 1))
+        holding = np.diff(start)
+        rarity = np.log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
+        length = self._counts[text] / (len(self._words) / max(len(self), 1) or 1.0)
+        score = rarity[word] * times / (times + K1 * (1 - B + B * length))
+        return _Postings(start, text.astype(np.int32), score.astype(np.float32))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,11 +66,11 @@ class Evidence:
         """Read the stored form; parts of the wrong type are left out."""
         ids = value.get("message_ids")
         return cls(
-            source=_text_or_none(value.get("source")),
+            source=_label(value.get("source")),
             message_ids=[str(each) for each in ids] if isinstance(ids, list) else [],
             quote=_text_or_none(value.get("quote")),
             said_at=read_time(value.get("said_at")),
-            run=_text_or_none(value.get("run")),
+            run=_label(value.get("run")),
         )
 
 
@@ -202,11 +203,16 @@ def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _label(value: object) -> str | None:
+    """A text of which many records hold the same, so that they hold it once."""
+    return sys.intern(value) if type(value) is str else _text_or_none(value)
+
+
 def _text(value: Mapping[str, Any], name: str, problems: list[str]) -> str | None:
     part = value.get(name)
     if part is not None and not isinstance(part, str):
         problems.append(f"{name} is not text: {shown(part)}")
-    return _text_or_none(part)
+    return _label(part)
 
 
 def _time(value: Mapping[str, Any], name: str, problems: list[str]) -> datetime | None:
@@ -251,7 +257,7 @@ def _categories(value: object, problems: list[str]) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         problems.append(f"categories is not a list of texts: {shown(value)}")
         return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-    return list(value)
+    return [_label(each) or each for each in value]
 
 
 def _mapping(value: object, problems: list[str]) -> dict[str, Any]:

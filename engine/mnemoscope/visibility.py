@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -93,10 +93,11 @@ class Visibility:
             mark(index.changed < aware(self.since).timestamp(), Drop.OUTSIDE_TIME)
         if self.until is not None:
             mark(index.changed > aware(self.until).timestamp(), Drop.OUTSIDE_TIME)
-        for test, reason in self._tests():
-            left = np.flatnonzero(reasons == Drop.NONE)
-            failing = [at for at in left if not test(index.records[at])]
-            reasons[failing] = reason
+        if self.categories is not None:
+            mark(~index.columns.categories.having(self.categories, len(index)), Drop.CATEGORY)
+        if self.predicate is not None:
+            left = np.flatnonzero(reasons == Drop.NONE).tolist()
+            reasons[[at for at in left if not self.predicate(index.records[at])]] = Drop.FILTERED
         return reasons
 
     def sees(self, record: MemoryRecord) -> bool:
@@ -108,10 +109,3 @@ class Visibility:
         for at in np.flatnonzero(index.private):
             own[at] = self.sees(index.records[at])
         return own
-
-    def _tests(self) -> Iterator[tuple[Predicate, Drop]]:
-        if self.categories is not None:
-            wanted = frozenset(self.categories)
-            yield (lambda record: not wanted.isdisjoint(record.categories)), Drop.CATEGORY
-        if self.predicate is not None:
-            yield self.predicate, Drop.FILTERED

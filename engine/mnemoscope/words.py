@@ -54,12 +54,14 @@ def tokenise(text: str) -> list[str]:
 
     "ORD-7731" gives the whole and its parts, "C++" gives "c++" and "c", "東京都" gives "東京" and "京都".
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
-    folded = _CONTRACTION.sub("", _INVISIBLE.sub("", folded))
+    if text.isascii():
+        folded = _CONTRACTION.sub("", text.lower()) if "'" in text else text.lower()
+    else:
+        folded = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
+        folded = _CONTRACTION.sub("", _INVISIBLE.sub("", folded))
     tokens: list[str] = []
-    for match in _CHUNK.finditer(folded):
-        run, chunk = match.groups()
-        tokens.extend(_pairs(run) if run else _chunk_tokens(chunk))
+    for run, chunk in _CHUNK.findall(folded):
+        tokens.extend(_pairs(run) if run else _known_tokens(chunk) if len(chunk) <= _LONGEST else _chunk_tokens(chunk))
     return tokens
 
 
@@ -70,6 +72,12 @@ def is_unspaced(token: str) -> bool:
 
 def _pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[start : start + 2] for start in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=65_536)
+def _known_tokens(chunk: str) -> tuple[str, ...]:
+    # The words of a language are few, and nearly all of its texts are made of them.
+    return tuple(_chunk_tokens(chunk))
 
 
 def _chunk_tokens(chunk: str) -> Iterator[str]:

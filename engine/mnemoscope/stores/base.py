@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -31,6 +31,7 @@ __all__ = [
     "Snapshot",
     "StoreAdapter",
     "StoredItem",
+    "TracksChanges",
     "Vectors",
     "Write",
 ]
@@ -58,7 +59,7 @@ KEEP = Keep.KEEP
 """Leave the vectors of an item as they are: for changes that do not touch its text."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StoredItem:
     """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy."""
 
@@ -122,7 +123,7 @@ class Snapshot:
     left out and counted in `misfits` by position.
     """
 
-    items: list[StoredItem]
+    items: Sequence[StoredItem]
     markers: list[Hashable]
     matrix: NDArray[np.float32]
     owner: NDArray[np.int64]
@@ -223,3 +224,14 @@ class StoreAdapter(Protocol):
 
     def close(self) -> None:
         """Release what the adapter itself opened."""
+
+
+@runtime_checkable
+class TracksChanges(Protocol):
+    """An adapter that can often tell what changed since a token without a look at every marker."""
+
+    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+        """Every place of the scope that changed since it gave the token `since`, perhaps others too.
+
+        None where it cannot tell; `markers` do then.
+        """

@@ -135,6 +135,15 @@ class MemoryAdapter:
         """Equal to an earlier one if the very same items are there."""
         return _Seen(tuple(self._read(lambda: self._items(namespace, subtree=subtree))))
 
+    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+        """The places of the items that came or went since."""
+        if not isinstance(since, _Seen):
+            return None
+        before = {id(item): item for item in since.items}
+        now = {id(item): item for item in self._read(lambda: self._items(namespace, subtree=subtree))}
+        moved = [*(now[each] for each in now.keys() - before.keys()), *(before[each] for each in before.keys() - now)]
+        return sorted({(item.namespace, item.key) for item in moved})
+
     def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
         """The nearest items, ranked exactly."""
         vector = embed_query(self.embeddings, query, self.dimensions)

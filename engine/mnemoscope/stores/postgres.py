@@ -146,8 +146,7 @@ class PostgresAdapter:
                 read = read_within(cursor, layout, self._within(namespace, subtree=subtree))
             else:
                 read = read_at(cursor, layout, keys)
-            markers = markers_of(read.marks, read.vectors)
-            return snapshot_of(read.items, markers, read.vectors, dimensions=self.dimensions, kind=layout.kind)
+            return snapshot_of(read.items, read.marks, read.vectors, dimensions=self.dimensions, kind=layout.kind)
 
         return self._run(work)
 

@@ -21,17 +21,16 @@ from .prefixes import Dialect, from_prefix
 from .sqlite_file import open_sqlite, unavailable
 from .sqlite_rows import (
     has_vectors,
-    item_of,
-    items_of,
-    marks_of,
-    rows_at,
-    rows_descending,
-    rows_within,
+    items_descending,
+    marks_within,
+    read_at,
+    read_within,
     vectors_at,
     vectors_within,
 )
 from .values import PreparedWrite, check_guards, prepare
 from .vectors import embed_queries, embed_query, markers_of, nearest, snapshot_of
+from .written import WriteLog
 
 __all__ = ["SqliteAdapter", "open_sqlite"]
 
@@ -80,6 +79,7 @@ class SqliteAdapter:
         self.store = store
         self.abilities = _ABILITIES
         self._clock = clock
+        self._written = WriteLog()
         self._read_only = getattr(store.conn, "read_only", False)
         if getattr(store.conn, "immutable", False):
             self.abilities = replace(_ABILITIES, sees_changes=False, limits=(*_ABILITIES.limits, _UNSEEN))
@@ -105,16 +105,17 @@ class SqliteAdapter:
     def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
         """The items at these places."""
         with self._reading() as cursor:
-            found = {item.ref: item for item in items_of(rows_at(cursor, refs))}
+            found = {item.ref: item for item in read_at(cursor, refs).items}
         return [found.get(ref) for ref in refs]
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
         """The items of a namespace, or those at `keys`, with their vectors, as they were at one moment."""
         where = _SQL.within(namespace, subtree=subtree)
         with self._reading() as cursor:
-            rows = rows_within(cursor, where) if keys is None else rows_at(cursor, keys)
-            vectors = vectors_within(cursor, rows, where) if keys is None else vectors_at(cursor, rows, keys)
-        return snapshot_of(items_of(rows), markers_of(marks_of(rows), vectors), vectors, dimensions=self.dimensions)
+            items, marks = read_within(cursor, where) if keys is None else read_at(cursor, keys)
+            refs = items.refs
+            vectors = vectors_within(cursor, refs, where) if keys is None else vectors_at(cursor, refs)
+            return snapshot_of(items, marks, vectors, dimensions=self.dimensions)
 
     def latest(
         self,
@@ -128,25 +129,32 @@ class SqliteAdapter:
         """Items by key, greatest first, read no further than the limit."""
         within = _SQL.within(namespace, subtree=subtree)
         with self._reading() as cursor:
-            items = map(item_of, rows_descending(cursor, within, before))
+            items = items_descending(cursor, within, before)
             return list(islice((item for item in items if has_texts(item.value, where)), limit))
 
     def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
         """The marker of every item."""
         where = _SQL.within(namespace, subtree=subtree)
         with self._reading() as cursor:
-            rows = rows_within(cursor, where)
-            vectors = vectors_within(cursor, rows, where, contents=False)
-        refs = [(from_prefix(row.prefix), row.key) for row in rows]
-        return dict(zip(refs, markers_of(marks_of(rows), vectors), strict=True))
+            refs, marks = marks_within(cursor, where)
+            markers = markers_of(marks, vectors_within(cursor, refs, where, contents=False))
+        return dict(zip(refs, markers, strict=True))
 
-    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:  # noqa: ARG002 - of the file
-        """Equal to an earlier one if nobody wrote to the whole file since."""
+    def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
+        """Equal to an earlier one if nobody else wrote to the file since, nor this adapter to the scope."""
         if not self.abilities.sees_changes:
             return None
         with self._reading() as cursor:
-            version = cursor.execute("PRAGMA data_version").fetchone()[0]
-        return version, self.store.conn.total_changes
+            return *self._by_others(cursor), self._written.latest(namespace, subtree=subtree)
+
+    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+        """What this adapter wrote there since; None where others wrote to the file too."""
+        if not isinstance(since, tuple) or not self.abilities.sees_changes:
+            return None
+        with self._reading() as cursor:
+            if self._by_others(cursor) != since[:-1]:
+                return None
+            return self._written.since(since[-1], namespace, subtree=subtree)
 
     def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
         """The nearest items, ranked exactly."""
@@ -167,8 +175,9 @@ class SqliteAdapter:
         """Check every guard and do all writes in one transaction."""
         prepared = prepare(writes, self.dimensions)
         with self._writing() as cursor:
+            self._written.note(each.ref for each in prepared)
             refs = [(guard.namespace, guard.key) for guard in guards]
-            check_guards(guards, {item.ref: item.value for item in items_of(rows_at(cursor, refs))})
+            check_guards(guards, {item.ref: item.value for item in read_at(cursor, refs).items})
             with_vectors = has_vectors(cursor)
             if with_vectors:
                 _drop_vectors(cursor, prepared)
@@ -215,6 +224,7 @@ class SqliteAdapter:
         self._set_up()
         with self.store.lock, self._translated():
             cursor = self._cursor()
+            before = self.store.conn.total_changes
             try:
                 cursor.execute("BEGIN IMMEDIATE")
                 yield cursor
@@ -224,7 +234,13 @@ class SqliteAdapter:
                     cursor.execute("ROLLBACK")
                 raise
             finally:
+                self._written.rows += self.store.conn.total_changes - before
                 cursor.close()
+
+    def _by_others(self, cursor: sqlite3.Cursor) -> tuple[int, int]:
+        """What changes with every write of others: of other connections, and of the store's own on this one."""
+        version = cursor.execute("PRAGMA data_version").fetchone()[0]
+        return version, self.store.conn.total_changes - self._written.rows
 
     def _set_up(self) -> None:
         if self.store.is_setup:

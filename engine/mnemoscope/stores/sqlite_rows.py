@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from ..text import storable
 from ..times import read_time
@@ -17,14 +18,13 @@ from .values import read_json
 from .vectors import VectorRow
 
 __all__ = [
-    "ItemRow",
+    "Items",
+    "Read",
     "has_vectors",
-    "item_of",
-    "items_of",
-    "marks_of",
-    "rows_at",
-    "rows_descending",
-    "rows_within",
+    "items_descending",
+    "marks_within",
+    "read_at",
+    "read_within",
     "vectors_at",
     "vectors_within",
 ]
@@ -36,53 +36,87 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 _COLUMNS = "prefix, key, rowid, value, created_at, updated_at"
 
 
-class ItemRow(NamedTuple):
-    """A row of the table `store`."""
+class Items(Sequence[StoredItem]):
+    """Items whose values are parsed one by one, when each is asked for: as objects they take thrice the memory."""
 
-    prefix: str
-    key: str
-    number: int
-    value: Any
-    created_at: Any
-    updated_at: Any
+    def __init__(self, unread: Sequence[StoredItem]) -> None:
+        self._unread = unread
+
+    def __len__(self) -> int:
+        return len(self._unread)
+
+    @overload
+    def __getitem__(self, at: int) -> StoredItem: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[StoredItem]: ...
+    def __getitem__(self, at: int | slice) -> StoredItem | Sequence[StoredItem]:
+        if isinstance(at, slice):
+            return Items(self._unread[at])
+        item = self._unread[at]
+        return replace(item, value=_value(item.value))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def refs(self) -> list[Ref]:
+        """Where the items are."""
+        return [item.ref for item in self._unread]
 
 
-def rows_within(cursor: sqlite3.Cursor, where: Where) -> list[ItemRow]:
-    """The rows that a condition names, by namespace and key."""
+class Read(NamedTuple):
+    """Items by namespace and key, with what differs when each was written again, their vectors apart."""
+
+    items: Items
+    marks: list[Hashable]
+
+
+def read_within(cursor: sqlite3.Cursor, where: Where) -> Read:
+    """The items that a condition names."""
     cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
-    return _in_order(cursor)
+    return _read(cursor)
 
 
-def rows_at(cursor: sqlite3.Cursor, refs: Iterable[Ref]) -> list[ItemRow]:
-    """The rows at these places, by namespace and key."""
-    return _in_order(_at(cursor, _COLUMNS, "store", refs))
+def read_at(cursor: sqlite3.Cursor, refs: Iterable[Ref]) -> Read:
+    """The items at these places."""
+    return _read(_at(cursor, _COLUMNS, "store", refs))
 
 
-def rows_descending(cursor: sqlite3.Cursor, where: Where, before: str | None) -> Iterator[ItemRow]:
-    """The rows that a condition names, by key, greatest first, one after another."""
+def marks_within(cursor: sqlite3.Cursor, where: Where) -> tuple[list[Ref], list[Hashable]]:
+    """Where the items are that a condition names, by namespace and key, and their marks; no value is parsed."""
+    cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
+    space = cache(from_prefix)
+    found = sorted((space(row[0]), row[1], _mark(row)) for row in cursor)
+    return [(namespace, key) for namespace, key, _ in found], [mark for _, _, mark in found]
+
+
+def items_descending(cursor: sqlite3.Cursor, where: Where, before: str | None) -> Iterator[StoredItem]:
+    """The items that a condition names, by key, greatest first, one after another."""
     sql, parameters = where.sql, where.parameters
     if before is not None:
         sql, parameters = f"{sql} AND key < ?", (*parameters, before)
     cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {sql} ORDER BY key DESC, prefix", parameters)
-    return map(ItemRow._make, cursor)
+    return (replace(item, value=_value(item.value)) for item in map(_unread_reader(), cursor))
 
 
 def vectors_within(
-    cursor: sqlite3.Cursor, rows: Sequence[ItemRow], where: Where, *, contents: bool = True
-) -> list[VectorRow]:
-    """The vectors of these rows, which the condition names; without `contents`, their marks alone."""
+    cursor: sqlite3.Cursor, refs: Sequence[Ref], where: Where, *, contents: bool = True
+) -> Iterator[VectorRow]:
+    """The vectors of the items at these places, which the condition names; without `contents`, their marks alone."""
     if not has_vectors(cursor):
-        return []
+        return iter(())
     columns = f"prefix, key, field_name, rowid, {'embedding' if contents else 'NULL'}"
     cursor.execute(f"SELECT {columns} FROM store_vectors WHERE {where.sql}", where.parameters)
-    return _owned(rows, cursor)
+    return _owned(refs, cursor)
 
 
-def vectors_at(cursor: sqlite3.Cursor, rows: Sequence[ItemRow], refs: Iterable[Ref]) -> list[VectorRow]:
-    """The vectors of these rows, which are at these places."""
+def vectors_at(cursor: sqlite3.Cursor, refs: Sequence[Ref]) -> Iterator[VectorRow]:
+    """The vectors of the items at these places."""
     if not has_vectors(cursor):
-        return []
-    return _owned(rows, _at(cursor, "prefix, key, field_name, rowid, embedding", "store_vectors", refs))
+        return iter(())
+    return _owned(refs, _at(cursor, "prefix, key, field_name, rowid, embedding", "store_vectors", refs))
 
 
 def has_vectors(cursor: sqlite3.Cursor) -> bool:
@@ -91,30 +125,30 @@ def has_vectors(cursor: sqlite3.Cursor) -> bool:
     return cursor.fetchone() is not None
 
 
-def item_of(row: ItemRow) -> StoredItem:
-    """The item of one row."""
-    return items_of([row])[0]
+def _read(rows: Iterable[tuple[Any, ...]]) -> Read:
+    unread = _unread_reader()
+    found = [(item.namespace, item.key, _mark(row), item) for row in rows for item in (unread(row),)]
+    found.sort(key=itemgetter(0, 1))
+    return Read(Items([row[3] for row in found]), [row[2] for row in found])
 
 
-def items_of(rows: Iterable[ItemRow]) -> list[StoredItem]:
-    """The items of rows; a value that is not JSON is given as the text it is."""
-    # Rows of one batch share their times and namespaces; each is read once.
+def _unread_reader() -> Callable[[tuple[Any, ...]], StoredItem]:
+    """What makes an item of a row, its value as it is stored.
+
+    Rows of one batch share their times and namespaces; each is read once.
+    """
     moment, space = cache(_moment), cache(from_prefix)
-    return [
-        StoredItem(space(row.prefix), row.key, _value(row.value), moment(row.created_at), moment(row.updated_at))
-        for row in rows
-    ]
+
+    def unread(row: tuple[Any, ...]) -> StoredItem:
+        prefix, key, _, value, created, updated = row
+        return StoredItem(space(prefix), key, value, moment(created), moment(updated))
+
+    return unread
 
 
-def marks_of(rows: Iterable[ItemRow]) -> list[Hashable]:
-    """What differs when a row was written again, its vectors apart."""
+def _mark(row: tuple[Any, ...]) -> int:
     # The store's put() gives a row a new number and our writes a new microsecond; the value tells the rest.
-    return [hash((row.number, row.created_at, row.updated_at, row.value)) for row in rows]
-
-
-def _in_order(rows: Iterable[tuple[Any, ...]]) -> list[ItemRow]:
-    space = cache(from_prefix)
-    return sorted(map(ItemRow._make, rows), key=lambda row: (space(row.prefix), row.key))
+    return hash(row[2:])
 
 
 def _at(cursor: sqlite3.Cursor, columns: str, table: str, refs: Iterable[Ref]) -> list[tuple[Any, ...]]:
@@ -133,16 +167,15 @@ def _at(cursor: sqlite3.Cursor, columns: str, table: str, refs: Iterable[Ref]) -
     return rows
 
 
-def _owned(rows: Sequence[ItemRow], vectors: Iterable[tuple[Any, ...]]) -> list[VectorRow]:
-    """The vectors by item and field; orphans, whose item is gone, are left out."""
-    positions = {(row.prefix, row.key): position for position, row in enumerate(rows)}
-    owned = [
-        VectorRow(positions[prefix, key], name, vector, number)
-        for prefix, key, name, number, vector in vectors
-        if (prefix, key) in positions
-    ]
-    owned.sort(key=itemgetter(0, 1))
-    return owned
+def _owned(refs: Sequence[Ref], vectors: Iterable[tuple[Any, ...]]) -> Iterator[VectorRow]:
+    """The vectors with the positions of their items; orphans, whose item is gone, are left out."""
+    places: dict[str, dict[str, int]] = {}
+    for position, (namespace, key) in enumerate(refs):
+        places.setdefault(".".join(namespace), {})[key] = position
+    nowhere: dict[str, int] = {}
+    for prefix, key, name, number, vector in vectors:
+        if (owner := places.get(prefix, nowhere).get(key)) is not None:
+            yield VectorRow(owner, name, vector, number)
 
 
 def _moment(stored: object) -> datetime:

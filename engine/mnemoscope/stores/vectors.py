@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,38 +26,104 @@ class VectorRow(NamedTuple):
 
 
 def snapshot_of(
-    items: list[StoredItem],
-    markers: Sequence[Hashable],
-    rows: Sequence[VectorRow],
+    items: Sequence[StoredItem],
+    marks: Sequence[Hashable],
+    rows: Iterable[VectorRow],
     *,
     dimensions: int | None,
     kind: str = "<f4",
 ) -> Snapshot:
-    """A snapshot from the rows of vectors, given as bytes of `kind`, by ascending owner.
+    """A snapshot from items with their own marks, and the rows of their vectors, given as bytes of `kind`.
 
-    Rows of another size, or with parts that are not finite, are counted as misfits of their owner. Where the
-    store does not say its dimensions, the most common size is taken.
+    Rows are taken one by one in any order, so that no second copy of all vectors is ever held. Those of another
+    size, or with parts that are not finite, are counted as misfits of their owner. Where the store does not say
+    its dimensions, the most common size is taken.
     """
     width = np.dtype(kind).itemsize
-    size = dimensions * width if dimensions else _common_size(rows, width)
-    fitting = [row for row in rows if isinstance(row.vector, bytes) and len(row.vector) == size]
-    joined = b"".join(row.vector for row in fitting if isinstance(row.vector, bytes))
-    matrix = np.frombuffer(joined, kind).reshape(-1, size // width).astype("<f4", copy=False)
-    finite = np.isfinite(matrix).all(axis=1)
-    if not finite.all():
-        matrix = matrix[finite]
-        fitting = [row for row, fits in zip(fitting, finite, strict=True) if fits]
-    misfits = Counter(row.owner for row in rows) - Counter(row.owner for row in fitting)
-    owner = np.fromiter((row.owner for row in fitting), np.int64, len(fitting))
-    return Snapshot(items, list(markers), matrix, owner, [row.field for row in fitting], dict(misfits))
+    if not dimensions:
+        rows = list(rows)
+        dimensions = _common_size(rows, width) // width
+    taken = _Taken(items, marks, dimensions, kind)
+    for row in rows:
+        taken.take(row)
+    return taken.snapshot()
 
 
-def markers_of(marks: Sequence[Hashable], rows: Sequence[VectorRow]) -> list[Hashable]:
+def markers_of(marks: Sequence[Hashable], rows: Iterable[VectorRow]) -> list[Hashable]:
     """The markers of items from their own marks, by position, and those of their vectors."""
     markers = list(marks)
     for row in rows:
-        markers[row.owner] = hash((markers[row.owner], row.field, row.mark))
+        markers[row.owner] = _mixed(markers[row.owner], row)
     return markers
+
+
+class _Taken:
+    """The vectors taken so far: the first of each item in its own row of one matrix, any further ones aside."""
+
+    def __init__(self, items: Sequence[StoredItem], marks: Sequence[Hashable], dimensions: int, kind: str) -> None:
+        self._items = items
+        self._markers = list(marks)
+        self._dimensions = dimensions
+        self._kind = kind
+        self._size = dimensions * np.dtype(kind).itemsize
+        self._first = memoryview(bytearray(self._size * len(items)))
+        self._fields: list[str | None] = [None] * len(items)
+        self._further: list[VectorRow] = []
+        self._misfits: Counter[int] = Counter()
+
+    def take(self, row: VectorRow) -> None:
+        """Take one row."""
+        if row.mark is not None:
+            self._markers[row.owner] = _mixed(self._markers[row.owner], row)
+        if not isinstance(row.vector, bytes) or len(row.vector) != self._size:
+            self._misfits[row.owner] += 1
+        elif self._fields[row.owner] is None:
+            self._fields[row.owner] = row.field
+            self._first[row.owner * self._size : (row.owner + 1) * self._size] = row.vector
+        else:
+            self._further.append(row)
+
+    def snapshot(self) -> Snapshot:
+        """What was taken, by item and field."""
+        owner = np.array([at for at, field in enumerate(self._fields) if field is not None], np.int64)
+        matrix = self._matrix(self._first, len(self._items))
+        fields = [field for field in self._fields if field is not None]
+        if len(owner) < len(matrix):
+            matrix = matrix[owner]
+        if self._further:
+            matrix, owner, fields = self._with_further(matrix, owner, fields)
+        finite = _finite(matrix)
+        if not finite.all():
+            self._misfits.update(owner[~finite].tolist())
+            matrix, owner = matrix[finite], owner[finite]
+            fields = [field for field, fits in zip(fields, finite, strict=True) if fits]
+        return Snapshot(self._items, self._markers, matrix, owner, fields, dict(self._misfits))
+
+    def _with_further(
+        self, matrix: NDArray[np.float32], owner: NDArray[np.int64], fields: list[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64], list[str]]:
+        joined = b"".join(row.vector for row in self._further if isinstance(row.vector, bytes))
+        places = [*zip(owner.tolist(), fields, strict=True), *((row.owner, row.field) for row in self._further)]
+        order = sorted(range(len(places)), key=places.__getitem__)
+        rows = np.concatenate([matrix, self._matrix(joined, len(self._further))])[order]
+        return rows, np.array([places[at][0] for at in order], np.int64), [places[at][1] for at in order]
+
+    def _matrix(self, vectors: memoryview | bytes, count: int) -> NDArray[np.float32]:
+        return np.frombuffer(vectors, self._kind).reshape(count, self._dimensions).astype("<f4", copy=False)
+
+
+def _mixed(mark: Hashable, row: VectorRow) -> int:
+    # The order in which the vectors of an item are read must not matter.
+    return hash(mark) ^ hash((row.field, row.mark))
+
+
+def _finite(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which rows hold finite numbers alone, without a temporary of the size of the matrix."""
+    finite: NDArray[np.bool_] = np.isfinite(np.einsum("ij,ij->i", matrix, matrix))
+    suspects = np.flatnonzero(~finite)
+    # The square of a large number may overflow though the number is finite.
+    finite[suspects] = np.isfinite(matrix[suspects]).all(axis=1)
+    return finite
 
 
 def nearest(snapshot: Snapshot, query: NDArray[np.float32], limit: int) -> list[Hit]:

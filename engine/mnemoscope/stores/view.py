@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 
 from ..errors import PermissionDeniedError
 from ..namespaces import Namespace, is_reserved, is_within, show_namespace
-from .base import Abilities, Guard, Hit, Ref, Snapshot, StoreAdapter, StoredItem, Write
+from .base import Abilities, Guard, Hit, Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges, Write
 
 __all__ = ["View", "Watcher"]
 
@@ -127,6 +127,20 @@ class View:
             parts = self._parts(namespace, subtree=subtree)
             tokens = tuple(self._adapter.token(part, subtree=below) for part, below in parts)
             return None if None in tokens else tokens
+
+    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+        """Every place that changed there since, or None where the store cannot tell."""
+        parts = self._parts(namespace, subtree=subtree)
+        if not isinstance(since, tuple) or len(since) != len(parts) or not isinstance(self._adapter, TracksChanges):
+            return None
+        with self._watched("changed"):
+            found: list[Ref] = []
+            for (part, below), token in zip(parts, since, strict=True):
+                changed = self._adapter.changed(part, token, subtree=below)
+                if changed is None:
+                    return None
+                found += changed
+            return found
 
     def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
         """The store's own nearest items, best first."""
