@@ -1,6 +1,7 @@
 """Mnemoscope: see, explain, tune and repair what LangGraph agents remember."""
 
 from .access import Access, Recalled
+from .background import Background
 from .config import KNOBS, PRESETS, Knob, MemoryConfig
 from .consolidation import LLMConsolidator
 from .curation import Forgotten
@@ -36,9 +37,11 @@ from .facts import (
 )
 from .findings import Finding, Proposal
 from .importing import ImportPlan, ImportRow
+from .jobs import Job
 from .journal import Change, Tombstone
 from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
+from .queue_file import read_jobs
 from .recall import Dropped, MemoryMatch, RecallResult
 from .records import Evidence, MemoryRecord
 from .rejections import Rejection
@@ -46,10 +49,12 @@ from .remedies import Remedy
 from .retention import Outlived, RetentionPlan, RetentionRule
 from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
+from .runs import Run, RunFact
 from .scoring import ScorePart, composite_score
 from .settlement import choose, edit_decision, edit_fact
 from .survey import Criteria, Survey
 from .threads import Thread, list_threads, open_checkpointer, read_thread
+from .tracing import ForgottenConversation
 from .trimming import Trimmed
 from .undoing import TakenBack, UndoPlan
 from .visibility import Drop
@@ -62,6 +67,7 @@ __all__ = [
     "WORKLISTS",
     "Access",
     "Applied",
+    "Background",
     "CancelledWorkError",
     "Change",
     "ConfigurationError",
@@ -82,9 +88,11 @@ __all__ = [
     "FilterError",
     "Finding",
     "Forgotten",
+    "ForgottenConversation",
     "ImportPlan",
     "ImportRow",
     "InputError",
+    "Job",
     "Judgement",
     "Knob",
     "LLMConsolidator",
@@ -115,6 +123,8 @@ __all__ = [
     "RetentionRule",
     "RuleConsolidator",
     "RuleExtractor",
+    "Run",
+    "RunFact",
     "ScorePart",
     "Standing",
     "StoreError",
@@ -134,5 +144,6 @@ __all__ = [
     "edit_fact",
     "list_threads",
     "open_checkpointer",
+    "read_jobs",
     "read_thread",
 ]

@@ -54,18 +54,24 @@ class Journal:
         self._turn = threading.Lock()
 
     def commit(
-        self, edits: Sequence[Edit], *, actor: str, run: str | None = None, also: Iterable[Write] = ()
+        self,
+        edits: Sequence[Edit],
+        *,
+        actor: str,
+        run: str | None = None,
+        also: Iterable[Write] = (),
+        guards: Sequence[Guard] = (),
     ) -> list[Change]:
         """Do all edits as one group, or none of them. `also` is written in the same batch, or where there is no edit.
 
         Raises:
-            ConflictError: an item is not what its edit expected.
+            ConflictError: an item is not what its edit expected, or one of the guards does not hold.
             InputError: two edits are of the same item, or a value cannot be stored.
         """
         also = list(also)
         if not edits:
             if also:
-                self._adapter.write(also)
+                self._adapter.write(also, guards)
             return []
         _check_once_each(edits)
         with self._turn:
@@ -78,8 +84,8 @@ class Journal:
                 for number, edit in enumerate(edits)
             ]
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
-            guards = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
-            self._adapter.write([*writes, *self._noted(edits), *also], guards)
+            expected = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
+            self._adapter.write([*writes, *self._noted(edits), *also], [*expected, *guards])
         return changes
 
     def history(
@@ -176,7 +182,7 @@ class Journal:
                 present.pop(change.key, None)
             else:
                 born = change.created_at or change.at
-                present[change.key] = StoredItem(namespace, change.key, change.before, born, born)
+                present[change.key] = StoredItem(namespace, change.key, change.before, born, born, change.text_field)
         return [MemoryRecord.from_item(present[key]) for key in sorted(present)]
 
     def tombstones(self, namespace: Namespace, *, subtree: bool = False) -> list[Tombstone]:
@@ -255,6 +261,7 @@ def _change(
         vectors=present.vectors if present else {},
         stone=stone.kept if stone else None,
         stone_vectors=stone.vectors if stone else {},
+        text_field=present.item.text_field if present else None,
     )
 
 
@@ -271,7 +278,7 @@ def _writes(edit: Edit, change: Change) -> list[Write]:
 def _tombstone(change: Change) -> Tombstone:
     born = change.created_at or change.at
     value = change.before or {}
-    item = StoredItem(change.namespace, change.key, value, born, born)
+    item = StoredItem(change.namespace, change.key, value, born, born, change.text_field)
     return Tombstone(
         record=MemoryRecord.from_item(item),
         value=value,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .applying import edits_of, texts_to_embed
@@ -17,8 +18,9 @@ from .namespaces import Namespace
 from .planner import Planner
 from .plans import Plan, Terms
 from .records import MemoryRecord
+from .runs import run_of, run_write
 from .steps import Step, Steps
-from .stores.base import Write
+from .stores.base import Guard, Write
 
 __all__ = ["TERMS", "Applied", "applied", "plan_of", "remembered", "terms_of"]
 
@@ -81,35 +83,51 @@ def plan_of(
         return planner.from_transcript(transcript, namespace, terms)
     text = "\n\n".join(message.text for message in said)
     fact = ExtractedFact(content=text, message_ids=[message.id for message in said])
-    return planner.from_facts([fact], namespace, terms)
+    return _as_said(planner.from_facts([fact], namespace, terms), transcript)
 
 
 def applied(
-    planner: Planner, journal: Journal, plan: Plan, actor: str, also: Sequence[Write] = ()
+    planner: Planner,
+    journal: Journal,
+    plan: Plan,
+    actor: str,
+    also: Sequence[Write] = (),
+    guards: Sequence[Guard] = (),
 ) -> Steps[Applied]:
-    """Carry out the plan in one batch, with these writes.
+    """Carry out the plan in one batch, with these writes; a plan that holds anything is kept as a run.
 
     Raises:
         ModelError: the plan is of a failed extraction.
-        ConflictError: a memory that it touches has changed since.
+        ConflictError: a memory that it touches has changed since, or one of the guards does not hold.
     """
     if plan.failure is not None:
         raise plan.failure
     reworded = yield from planner.embed(texts_to_embed(plan))
     edits = edits_of(plan, {**plan.vectors, **reworded})
-    changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id, also=also))
+    writes = [*also, *([run_write(run_of(plan, actor=actor))] if plan.facts or plan.calls else [])]
+    changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id, also=writes, guards=guards))
     written = [change.after for change in plan.changes if change.after is not None]
     return Applied(written, changes, plan)
 
 
 def remembered(
-    planner: Planner, journal: Journal, plan: Steps[Plan], actor: str, also: Sequence[Write] = ()
+    planner: Planner,
+    journal: Journal,
+    plan: Steps[Plan],
+    actor: str,
+    also: Sequence[Write] = (),
+    guards: Sequence[Guard] = (),
 ) -> Steps[Applied]:
     """Make the plan and carry it out; anew with the same facts where another process wrote in between."""
     made = yield from plan
     for _ in range(_ATTEMPTS - 1):
         try:
-            return (yield from applied(planner, journal, made, actor, also))
+            return (yield from applied(planner, journal, made, actor, also, guards))
         except ConflictError:
             made = yield from planner.again(made)
-    return (yield from applied(planner, journal, made, actor, also))
+    return (yield from applied(planner, journal, made, actor, also, guards))
+
+
+def _as_said(plan: Steps[Plan], transcript: Transcript) -> Steps[Plan]:
+    made = yield from plan
+    return replace(made, messages=transcript.messages)
