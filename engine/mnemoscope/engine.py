@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from langgraph.store.base import BaseStore
 
 from .access import AccessLog
+from .background_work import BackgroundWork
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
 from .curating import Curating
@@ -45,7 +46,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class MemoryEngine(Serving, Curating, Keeping):
+class MemoryEngine(Serving, BackgroundWork, Curating, Keeping):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:
