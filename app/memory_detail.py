@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 import streamlit as st
-from mnemoscope import Access, Evidence, MemoryRecord
+from mnemoscope import Access, MemoryRecord
 from mnemoscope.index import ScopeIndex
 from mnemoscope.namespaces import show_namespace
 from mnemoscope.stores.base import Ref
 from mnemoscope.times import utc_now
 
-from app import browse_opened, memory_edit, memory_history, python_lines, states, tables
+from app import browse_opened, memory_edit, memory_evidence, memory_history, python_lines, states, tables
 from app.display import age, counted, one_line, safe, timestamp
 from app.session import Session
 
@@ -119,7 +119,7 @@ def _draw_parts(
     working: Session, index: ScopeIndex, record: MemoryRecord, access: Access, include_private: bool
 ) -> None:
     parts: dict[str, Callable[[], None]] = {
-        "Evidence": lambda: _draw_evidence(record.evidence),
+        "Evidence": lambda: memory_evidence.draw(working, record),
         "History": lambda: memory_history.draw(working, record.namespace, record.key),
         "Alike": lambda: _draw_neighbours(index, record, include_private),
         "Recalls": lambda: _draw_recalls(access),
@@ -130,22 +130,6 @@ def _draw_parts(
         if tab.open:
             with tab:
                 draw_part()
-
-
-def _draw_evidence(evidence: list[Evidence]) -> None:
-    if not evidence:
-        st.caption("No conversation is known for this memory: it was written directly.")
-    for each in evidence:
-        with st.container(border=True, gap="xsmall"):
-            if each.quote:
-                st.text(f"“{safe(each.quote, 2_000)}”")
-            known = {
-                "said": timestamp(each.said_at) if each.said_at else "",
-                "source": each.source or "",
-                "messages": ", ".join(each.message_ids),
-                "run": each.run or "",
-            }
-            st.text(" · ".join(f"{name} {one_line(value, 120)}" for name, value in known.items() if value))
 
 
 def _draw_neighbours(index: ScopeIndex, record: MemoryRecord, include_private: bool) -> None:

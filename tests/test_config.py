@@ -23,6 +23,7 @@ def test_defaults_are_those_of_the_published_formula() -> None:
         "lexical_weight": 0.0,
         "suppress_for_days": 36_500,
         "history_days": 36_500,
+        "keep_transcripts": True,
     }
 
 

@@ -57,6 +57,7 @@ KNOBS: dict[str, Knob] = {
             36_500.0,
             "Days of history that trim_history keeps when it is called.",
         ),
+        Knob("keep_transcripts", True, 0, 1, "Whether the turns that memories came from are kept with their run."),
     )
 }
 
@@ -89,6 +90,7 @@ class MemoryConfig:
     lexical_weight: float = _knob("lexical_weight")
     suppress_for_days: float = _knob("suppress_for_days")
     history_days: float = _knob("history_days")
+    keep_transcripts: bool = _knob("keep_transcripts")
 
     def __post_init__(self) -> None:
         for spec in fields(self):

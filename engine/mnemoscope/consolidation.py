@@ -24,6 +24,7 @@ Request: TypeAlias = tuple[ExtractedFact, Similar]
 
 _NO_DECISION = "Inserted as it is, because the judge gave no decision for it."
 _LONGEST_REASON = 500
+_MOST_TARGETS = 100
 _LABEL = re.compile(r"\d{1,6}")
 
 
@@ -36,6 +37,7 @@ class _Decision(BaseModel):
     action: str = Field(description='"insert", "update", "skip" or "forget".')
     label: int | None = Field(description="The label of the memory that is meant; null for insert.")
     content: str | None = Field(description="For update: the text the memory should have from now on; else null.")
+    also_forget: list[int] = Field(description="Labels of further memories that the fact makes untrue; mostly empty.")
     reason: str = Field(description="Why, in a few words.")
 
 
@@ -151,7 +153,13 @@ def _decision(item: Mapping[str, object], keys: Mapping[int, str]) -> Consolidat
         target_key=None if action == "insert" else _target(item.get("label"), keys),
         content=_text(item.get("content")) or None if action in ("update", "forget") else None,
         reason=one_line(_text(item.get("reason")))[:_LONGEST_REASON],
+        also_forget=_further(item.get("also_forget"), keys),
     )
+
+
+def _further(labels: object, keys: Mapping[int, str]) -> list[str]:
+    given = labels if isinstance(labels, list) else [labels]
+    return [target for label in given[:_MOST_TARGETS] if (target := _target(label, keys)) is not None]
 
 
 def _target(label: object, keys: Mapping[int, str]) -> str | None:

@@ -31,6 +31,7 @@ from .stores import adapt
 from .stores.base import StoreAdapter
 from .text import shown
 from .times import Clock, aware, utc_now
+from .tracing import Tracing
 from .turns import turns_of
 from .twins import check_options
 
@@ -46,7 +47,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class MemoryEngine(Serving, BackgroundWork, Curating, Keeping):
+class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:

@@ -14,6 +14,8 @@ from .errors import InputError, NotFoundError
 from .journal import Journal, group_name
 from .namespaces import Namespace, show_namespace
 from .records import text_of
+from .run_erasure import Erased, kept_runs, without_memories
+from .runs import Run, run_write
 from .stores.base import Guard, Hit, Ref, StoreAdapter, StoredItem, Write
 
 __all__ = ["ErasureReceipt", "erase"]
@@ -28,7 +30,8 @@ class ErasureReceipt:
 
     `refs` are the places concerned: the memories named, where they were moved from, and what was merged into them.
     `elsewhere` counts living memories and journal entries of other memories that hold the same words. `failures`
-    says what the verification still found. A file or database keeps deleted bytes until it reuses or compacts them.
+    says what the verification still found, and `runs` how many kept runs lost texts. A file or database keeps
+    deleted bytes until it reuses or compacts them.
     """
 
     id: str
@@ -43,6 +46,7 @@ class ErasureReceipt:
     elsewhere: int
     verified: tuple[str, ...]
     failures: tuple[str, ...] = ()
+    runs: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -69,6 +73,16 @@ class _Traces:
         texts = {text_of(value) for value in values if isinstance(value, dict)}
         return {text for text in texts if text}
 
+    @cached_property
+    def runs(self) -> set[str]:
+        """The runs that they came from."""
+        values = [item.value for item in self.items]
+        values += [value for change in self.changes for value in (change.before, change.after)]
+        evidence = [each.get("evidence") for each in values if isinstance(each, dict)]
+        entries = [entry for each in evidence if isinstance(each, list) for entry in each if isinstance(entry, dict)]
+        named = [entry.get("run") for entry in entries] + [change.run for change in self.changes]
+        return {name for name in named if isinstance(name, str)}
+
 
 def erase(
     adapter: StoreAdapter, journal: Journal, places: Sequence[Ref], *, actor: str, at: datetime, reason: str = ""
@@ -87,6 +101,7 @@ def erase(
     traces = _traces(adapter, journal, _lineage(adapter, journal, places))
     _check_known(places, traces)
     others = _others_with(adapter, traces)
+    runs = _runs_to_clean(adapter, traces)
     group = group_name(at)
     writes = [Write(namespace, key, None) for ref in traces.refs for namespace, key in _shelves(ref)]
     writes += [_rewritten(change, _blanked(change)) for change in traces.changes]
@@ -96,6 +111,7 @@ def erase(
         for number, (namespace, key) in enumerate(traces.refs)
         for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
     ]
+    writes += map(run_write, runs)
     guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
     adapter.write(writes, guards)
     verified, failures = _verified(adapter, journal, traces)
@@ -113,6 +129,7 @@ def erase(
         elsewhere=holders + _living_with(adapter, traces),
         verified=verified,
         failures=failures,
+        runs=len(runs),
     )
 
 
@@ -199,6 +216,16 @@ def _quotes(text: str, traces: _Traces) -> bool:
     return any(wording in text or _json(wording)[1:-1] in text for wording in wordings)
 
 
+def _runs_to_clean(adapter: StoreAdapter, traces: _Traces) -> list[Run]:
+    """The runs that hold anything of these memories, without it."""
+    erased = Erased(
+        frozenset(key for _, key in traces.refs), frozenset(traces.runs), lambda text: _quotes(text, traces)
+    )
+    kept = kept_runs(adapter, dict.fromkeys(namespace for namespace, _ in traces.refs), traces.runs)
+    clean = [without_memories(run, erased) for run in kept]
+    return [after for before, after in zip(kept, clean, strict=True) if after is not before]
+
+
 def _json(value: object) -> str:
     return orjson.dumps(value, default=repr).decode(errors="replace")
 
@@ -210,6 +237,7 @@ def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple
     checks = {
         "item, tombstone and access notes are not there": any(present),
         "no journal entry holds a text, reason or vector": any(map(_holds_text, entries)),
+        "no run that is kept holds its words or turns": bool(_runs_to_clean(adapter, traces)),
         "no search for any of its wordings returns it": _is_found(adapter, traces),
     }
     good = tuple(name for name, is_found in checks.items() if not is_found)

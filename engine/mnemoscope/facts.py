@@ -104,14 +104,16 @@ class ConsolidationDecision(BaseModel):
 
     "insert" stores it; "update" replaces the memory `target_key` by `content` (or the fact's own text);
     "skip" keeps the memory `target_key`, which already says it; "forget" withdraws `target_key`, which the
-    fact contradicts, and stores the fact only if `content` is given. Anything else is shown as a rejected
-    proposal and the fact is inserted as it is.
+    fact contradicts, and stores the fact only if `content` is given. `also_forget` are further memories that are no
+    longer true because of the fact, withdrawn whatever the action. Anything else is shown as a rejected proposal and
+    the fact is inserted as it is.
     """
 
     action: str
     target_key: str | None = None
     content: str | None = None
     reason: str = ""
+    also_forget: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)

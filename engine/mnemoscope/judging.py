@@ -26,7 +26,11 @@ __all__ = ["Judging"]
 
 
 class Judging:
-    """Settles the drafts of one plan, asking the consolidator where something known is like a fact."""
+    """Settles the drafts of one plan, asking the consolidator where something known is like a fact.
+
+    `earlier` are the same facts as a plan before this one settled them: where a fact is still offered the same
+    memories its decision stands, and nobody is asked again.
+    """
 
     def __init__(
         self,
@@ -35,12 +39,14 @@ class Judging:
         drafts: Sequence[Draft],
         known: Known,
         settlement: Settlement,
+        earlier: Sequence[PlannedFact] = (),
     ) -> None:
         self._consolidator = consolidator
         self._config = config
         self._drafts = drafts
         self._known = known
         self._settlement = settlement
+        self._earlier = earlier
 
     def settled(self) -> Steps[tuple[list[PlannedFact], Judgement]]:
         """Every fact with what becomes of it, and the judgement where one was given for all together."""
@@ -55,9 +61,12 @@ class Judging:
             if isinstance(early, PlannedFact):
                 settled.append(replace(early, collapsed=draft.collapsed))
                 continue
-            decision, note = None, ""
+            decision: ConsolidationDecision | None = None
+            note = ""
             if early and self._consolidator is not None:
-                decision, note = yield from self._ask(draft.fact, early)
+                decision = self._standing(at, early)
+                if decision is None:
+                    decision, note = yield from self._ask(draft.fact, early)
             planned = self._settlement.settle(at, draft.fact, early, decision, note)
             settled.append(replace(planned, collapsed=draft.collapsed))
         return settled
@@ -72,7 +81,12 @@ class Judging:
     def _together(self) -> Steps[tuple[list[PlannedFact], Judgement]]:
         """Offers are made from the state at the start and the earlier facts; decisions are then settled in turn."""
         offers = [self._pending_offers(at) for at in range(len(self._drafts))]
-        asked = [at for at, similar in enumerate(offers) if similar and self._needs_judge(at, similar)]
+        standing = {at: self._standing(at, similar) for at, similar in enumerate(offers)}
+        asked = [
+            at
+            for at, similar in enumerate(offers)
+            if similar and standing[at] is None and self._needs_judge(at, similar)
+        ]
         judgement = yield from self._judgement([(self._drafts[at].fact, offers[at]) for at in asked])
         answers = {at: _decision(answer) for at, answer in zip(asked, judgement.decisions, strict=True)}
         notes = {asked[at]: note for at, note in judgement.notes.items() if 0 <= at < len(asked)}
@@ -80,7 +94,7 @@ class Judging:
         for at, draft in enumerate(self._drafts):
             early = self._settled_early(at, offers[at])
             if not isinstance(early, PlannedFact):
-                decision, note = answers.get(at, (None, ""))
+                decision, note = answers.get(at, (standing[at], ""))
                 early = self._settlement.settle(at, draft.fact, offers[at], decision, notes.get(at, note))
             settled.append(replace(early, collapsed=draft.collapsed))
         return settled, judgement
@@ -97,6 +111,13 @@ class Judging:
             note = f"Inserted as it is, because the judge answered {shown(answer)} to {len(requests)} facts."
             return _no_judgement(len(requests), note)
         return answer
+
+    def _standing(self, at: int, similar: Similar) -> ConsolidationDecision | None:
+        """The decision of the plan before this one, where it was about the same memories."""
+        if at >= len(self._earlier) or not similar:
+            return None
+        before = self._earlier[at]
+        return before.decision if _texts(before.compared) == _texts(similar) else None
 
     def _needs_judge(self, at: int, similar: Similar) -> bool:
         if at in self._known.stones or at in self._known.learned:
@@ -157,6 +178,10 @@ class Judging:
             return []
         near = [pair for pair in similar if pair[1] >= self._config.consolidation_threshold]
         return sorted(near, key=lambda pair: -pair[1])[: self._config.consolidation_limit]
+
+
+def _texts(similar: Similar) -> dict[str, str]:
+    return {record.key: record.content for record, _ in similar}
 
 
 def _decision(answer: object) -> tuple[ConsolidationDecision | None, str]:

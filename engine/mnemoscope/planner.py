@@ -28,7 +28,7 @@ from .judging import Judging
 from .lookup import Lookup
 from .messages import Message, Transcript
 from .namespaces import Namespace
-from .plans import Plan, Terms
+from .plans import Plan, PlannedFact, Terms
 from .settlement import Settlement, records_of
 from .steps import Step, Steps, called
 from .stores.base import StoreAdapter
@@ -98,20 +98,28 @@ class Planner:
             seconds=time.perf_counter() - started,
         )
 
-    def from_facts(self, facts: Sequence[ExtractedFact], namespace: Namespace, terms: Terms) -> Steps[Plan]:
-        """The plan for facts that are already extracted.
+    def from_facts(
+        self,
+        facts: Sequence[ExtractedFact],
+        namespace: Namespace,
+        terms: Terms,
+        earlier: Sequence[PlannedFact] = (),
+    ) -> Steps[Plan]:
+        """The plan for facts that are already extracted; `earlier` is how a plan before it settled them.
 
         Raises:
             InputError: one of them is no fact.
         """
         started = time.perf_counter()
-        now, run = self._clock(), f"run-{uuid.uuid4()}"
+        now = self._clock()
+        # Names of runs sort as the plans were made.
+        run = f"run-{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4()}"
         found = drafted(facts)
         lookup = Lookup(self._adapter, self._indexes, self._config, terms, now)
         known = yield from lookup.known([draft.fact for draft in found.drafts], namespace)
         taken = frozenset(known.stored)
         settlement = Settlement(namespace, terms, self._config, now, run, known=records_of(known.stored), taken=taken)
-        judging = Judging(self._consolidator, self._config, found.drafts, known, settlement)
+        judging = Judging(self._consolidator, self._config, found.drafts, known, settlement, earlier)
         settled, judgement = yield from judging.settled()
         return Plan(
             id=run,
@@ -135,9 +143,12 @@ class Planner:
         )
 
     def again(self, plan: Plan) -> Steps[Plan]:
-        """The plan for the same facts in the store as it is now; nothing is extracted again."""
+        """The plan for the same facts in the store as it is now.
+
+        Nothing is extracted again, and judged again are only facts that are like other memories now.
+        """
         facts = [planned.fact for planned in plan.facts]
-        made = yield from self.from_facts(facts, plan.namespace, plan.terms)
+        made = yield from self.from_facts(facts, plan.namespace, plan.terms, plan.facts)
         pairs = zip(made.facts, plan.facts, strict=True)
         return replace(
             plan,

@@ -95,6 +95,8 @@ class Settlement:
         if rejected:
             reason = f"Inserted as it is, because the proposal was not accepted: {rejected}"
             return self._insert(at, fact, compared, decision, reason, rejected=rejected)
+        for key in map(self._resolved, decision.also_forget):
+            self._put(at, key, None, decision.reason)
         if decision.action == "insert":
             reworded = fact.model_copy(update={"content": _worded(fact, decision)})
             return self._insert(at, reworded, compared, decision, decision.reason or "It is new.", original=fact)
@@ -130,13 +132,16 @@ class Settlement:
     def _rejection(self, decision: ConsolidationDecision, compared: Similar) -> str | None:
         if decision.action not in ACTIONS:
             return f"the action {decision.action!r} is none of {', '.join(ACTIONS)}"
-        if decision.action == "insert":
-            return None
-        key = self._resolved(decision.target_key)
-        if key not in {self._resolved(record.key) for record, _ in compared}:
-            return f"the memory {decision.target_key!r} was not among those offered"
-        if self.record(key) is None:
-            return f"the memory {key!r} is no longer there, because of an earlier fact or choice"
+        named = [] if decision.action == "insert" else [decision.target_key]
+        offered = {self._resolved(record.key) for record, _ in compared}
+        for target in [*named, *decision.also_forget]:
+            key = self._resolved(target)
+            if key not in offered:
+                return f"the memory {target!r} was not among those offered"
+            if self.record(key) is None:
+                return f"the memory {key!r} is no longer there, because of an earlier fact or choice"
+        if named and self._resolved(decision.target_key) in map(self._resolved, decision.also_forget):
+            return f"the memory {decision.target_key!r} is to be kept and forgotten at once"
         return None
 
     def _resolved(self, key: str | None) -> str:

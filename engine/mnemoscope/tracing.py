@@ -1,0 +1,123 @@
+"""`Tracing`: from a memory to the run and the turn that it came from, from a turn to its memories, and away again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .changes import book
+from .checking import check_whole
+from .curation import forget_edit
+from .editing import Editing
+from .errors import InputError, NotFoundError
+from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
+from .records import MemoryRecord
+from .runs import Run, run_write, without_transcript
+from .stores.base import StoredItem
+from .twins import twin
+
+__all__ = ["ForgottenConversation", "Tracing"]
+
+
+@dataclass(frozen=True)
+class ForgottenConversation:
+    """What forgetting a conversation takes away, or with `dry_run` would.
+
+    `memories` rest on it alone; `shared` rest on other conversations or hands too, and stay. `group` names the
+    change for `undo`, None where nothing changed.
+    """
+
+    memories: tuple[MemoryRecord, ...]
+    shared: tuple[MemoryRecord, ...]
+    runs: tuple[Run, ...]
+    group: str | None = None
+
+
+class Tracing(Editing):
+    """The part of `MemoryEngine` that leads from memories to conversations and back."""
+
+    def run(self, run_id: str) -> Run:
+        """The run of this id: the `run` of a memory's evidence, or of a change.
+
+        Raises:
+            NotFoundError: there is none, or it was made before runs were kept.
+        """
+        items = self.adapter.latest(book("runs"), subtree=True, limit=1, where={"id": run_id})
+        if not items:
+            raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
+        return Run.from_item(items[0])
+
+    def runs(
+        self,
+        namespace: NamespaceLike = (),
+        *,
+        subtree: bool = False,
+        source: str | None = None,
+        before: str | None = None,
+        limit: int | None = 100,
+    ) -> list[Run]:
+        """The runs of a namespace, latest first; no namespace means the whole store.
+
+        `source` keeps those of one conversation; `before` is the id of a run to go on from.
+        """
+        check_whole("limit", limit)
+        where = read_prefix(namespace)
+        items = self.adapter.latest(
+            book("runs", where),
+            subtree=subtree or not where,
+            limit=limit,
+            before=before,
+            where=None if source is None else {"source": source},
+        )
+        return [Run.from_item(item) for item in items]
+
+    def forget_conversation(
+        self,
+        namespace: NamespaceLike,
+        *,
+        run: str | None = None,
+        source: str | None = None,
+        dry_run: bool = True,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> ForgottenConversation:
+        """Forget the memories that rest on one conversation alone, as one group, and drop its kept transcripts.
+
+        The conversation is a `run`, or everything of a `source`. Unless `dry_run` is False nothing is written. The
+        memories can be restored, the transcripts cannot.
+
+        Raises:
+            InputError: neither or both of run and source are given.
+        """
+        if (run is None) == (source is None):
+            raise InputError("Say which conversation is meant: either run= or source=.")
+        where = read_namespace(namespace)
+        found = self._runs_of(where, run, source)
+        sole, shared = self._resting_on(where, {each.id for each in found}, source)
+        group = None
+        if not dry_run:
+            items = self.adapter.get([(where, record.key) for record in sole]) if sole else []
+            edits = [forget_edit(item, reason) for item in items if isinstance(item, StoredItem)]
+            writes = [run_write(without_transcript(each)) for each in found]
+            changes = self._journal.commit(edits, actor=actor or self.actor, also=writes)
+            group = changes[0].group if changes else None
+        return ForgottenConversation(tuple(sole), tuple(shared), tuple(found), group)
+
+    arun = twin(run)
+    aruns = twin(runs)
+    aforget_conversation = twin(forget_conversation)
+
+    def _runs_of(self, where: Namespace, run: str | None, source: str | None) -> list[Run]:
+        texts = {"id": run} if run is not None else {"source": source or ""}
+        return [Run.from_item(item) for item in self.adapter.latest(book("runs", where), where=texts)]
+
+    def _resting_on(
+        self, where: Namespace, runs: set[str], source: str | None
+    ) -> tuple[Sequence[MemoryRecord], Sequence[MemoryRecord]]:
+        sole: list[MemoryRecord] = []
+        shared: list[MemoryRecord] = []
+        for record in self.index(where).records:
+            own = [each.run in runs or (source is not None and each.source == source) for each in record.evidence]
+            if any(own):
+                (sole if all(own) else shared).append(record)
+        return sole, shared
