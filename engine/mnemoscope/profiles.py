@@ -125,12 +125,15 @@ class ProfileKeeper:
         for attempt in range(_ATTEMPTS):
             patch = patched_fields(self.schema, self.read(item), proposed)
             edits = (yield from self._edits(adapter, item, where, patch, at, reason)) if patch.why else []
-            commit = functools.partial(journal.commit, edits, actor=actor, also=new.marks)
+            commit = functools.partial(journal.commit, edits, actor=actor, also=new.marks, guards=new.guards)
             try:
                 changes: list[Change] = yield Step(commit)
             except ConflictError:
                 if attempt == _ATTEMPTS - 1:
                     raise
+                new = yield from unread(adapter, where, new.transcript, at, reader=self.key)
+                if new.is_empty:
+                    return []
                 (item,) = yield Step(adapter.get, ([(where, self.key)],))
             else:
                 return changes

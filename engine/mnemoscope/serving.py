@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from .checking import check_texts
 from .document_extraction import DocumentExtractor
 from .editing import Editing
-from .errors import ConfigurationError
+from .errors import ConfigurationError, ConflictError
 from .facts import ExtractedFact
 from .journal import Journal
 from .managers import MemoryManager
@@ -39,6 +39,8 @@ __all__ = ["NAMESPACE_KEY", "Serving"]
 
 NAMESPACE_KEY = "memory_namespace"
 """Where in `config["configurable"]` the namespace of the memories stands, unless a caller says otherwise."""
+
+_ATTEMPTS = 3
 
 Scoped = NamespaceTemplate | NamespaceLike | None
 
@@ -275,11 +277,18 @@ class Serving(Editing):
     def _once(
         self, planner: Planner, transcript: Transcript, where: Namespace, terms: Terms, actor: str, reader: str = ""
     ) -> Steps[Applied]:
-        new = yield from unread(self.adapter, where, transcript, self._clock(), reader=reader)
-        if new.is_empty:
-            return Applied([], [], (yield from planner.from_facts([], where, terms)))
-        plan = planner.from_transcript(new.transcript, where, terms)
-        return (yield from remembered(planner, self._journal, plan, actor, new.marks))
+        for attempt in range(_ATTEMPTS):
+            new = yield from unread(self.adapter, where, transcript, self._clock(), reader=reader)
+            if new.is_empty:
+                break
+            plan = planner.from_transcript(new.transcript, where, terms)
+            try:
+                return (yield from remembered(planner, self._journal, plan, actor, new.marks, new.guards))
+            except ConflictError:
+                # Another process may have read the same turns in between.
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        return Applied([], [], (yield from planner.from_facts([], where, terms)))
 
 
 def _options(given: Mapping[str, Any] | bool) -> dict[str, Any]:

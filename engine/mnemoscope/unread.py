@@ -17,7 +17,7 @@ from .changes import book
 from .messages import Message, Transcript, read_messages
 from .namespaces import Namespace
 from .steps import Step, Steps
-from .stores.base import StoreAdapter, Write
+from .stores.base import Guard, StoreAdapter, Write
 from .times import to_iso
 
 __all__ = ["Unread", "spoken", "turns_in", "unread"]
@@ -32,6 +32,11 @@ class Unread:
 
     transcript: Transcript
     marks: tuple[Write, ...]
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What must hold when the marks are written: that nobody else wrote them meanwhile."""
+        return tuple(Guard(mark.namespace, mark.key, None) for mark in self.marks)
 
     @property
     def is_empty(self) -> bool:
