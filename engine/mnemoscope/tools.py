@@ -240,7 +240,7 @@ def _created(engine: Serving, order: _Order) -> Steps[str]:
     if applied:
         return f"Remembered as {applied[0].key}."
     reasons = [planned.reason for planned in applied.plan.facts] or ["there is no text in it that can be kept"]
-    return f"Nothing was stored: {reasons[0].rstrip(".")}."
+    return f"Nothing was stored: {reasons[0].rstrip('.')}."
 
 
 def _updated(engine: Serving, order: _Order) -> Steps[str]:
