@@ -13,16 +13,16 @@ from app import feedback, session, word_difference
 from app.display import age, one_line, safe, timestamp
 from app.session import Session
 
-__all__ = ["LATEST", "UNDO_KEY", "draw", "labels_changed"]
+__all__ = ["ICONS", "LATEST", "UNDO_KEY", "draw", "labels_changed"]
 
 LATEST = 30
 UNDO_KEY = "browse.history.undo"
 
-_ICONS = {
+ICONS = {
     "insert": ":material/add_circle:", "update": ":material/edit:", "forget": ":material/delete:",
     "restore": ":material/restore_from_trash:", "undo": ":material/undo:", "merge": ":material/merge:",
     "move": ":material/drive_file_move:", "import": ":material/upload:", "erase": ":material/ink_eraser:",
-    "adopt": ":material/input:",
+    "adopt": ":material/input:", "allow": ":material/lock_open:",
 }  # fmt: skip
 _LABELS = ("categories", "importance", "private", "source", "metadata", "pinned", "expires_at")
 
@@ -49,7 +49,7 @@ def labels_changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 def _draw_change(change: Change) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(f"{_ICONS[change.action]} **{change.action.capitalize()}**", width="content")
+        st.markdown(f"{ICONS[change.action]} **{change.action.capitalize()}**", width="content")
         st.text(f"by {one_line(change.actor, 40)}", width="content")
         st.caption(age(change.at, utc_now()), width="content", help=timestamp(change.at))
     if change.reason:

@@ -33,6 +33,8 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("browse", "Browse", ":material/table_rows:", "See", "Every memory: read, filter, edit and forget."),
     PageRow("recall", "Recall", ":material/manage_search:", "Explain", "What a query brings back, and why."),
     PageRow("replay", "Replay", ":material/replay:", "Explain", "What a conversation would leave behind."),
+    PageRow("curate", "Curate", ":material/checklist:", "Repair", "Worklists, trash, retention, files in and out."),
+    PageRow("history", "History", ":material/history:", "Repair", "Every change: compare, undo, look back in time."),
     PageRow(
         "health", "Health", ":material/monitor_heart:", "Operate", "Whether the store is in order, and what to do."
     ),

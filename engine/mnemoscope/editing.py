@@ -195,6 +195,14 @@ class Editing(Reading):
         texts = {"group": group, "actor": by, "action": action, "run": run}
         return self._journal.history(where, key, subtree=whole, before=before, limit=limit, **texts)
 
+    def changes_of(self, change_or_group: str) -> list[Change]:
+        """The change of this id, or all changes of this group, in the order in which they were made.
+
+        Raises:
+            NotFoundError: the history has no such change or group.
+        """
+        return self._journal.changes_of(change_or_group)
+
     def undo(self, change_or_group: str, *, actor: str | None = None, reason: str = "") -> list[Change]:
         """Take back one change, or all changes of a group at once: text, metadata and vector.
 

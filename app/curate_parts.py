@@ -1,0 +1,43 @@
+"""The parts of the Curate page, as a table; which one is open is in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app import curate_retention, curate_trash, curate_worklists, transfer_export, transfer_import
+from app.scope import Scope
+from app.session import Session
+
+__all__ = ["PARTS", "PART_KEY", "choose"]
+
+PART_KEY = "w_part"
+
+
+def _transfer(working: Session, here: Scope) -> None:
+    left, right = st.columns([7, 12], gap="large")
+    with left:
+        transfer_export.draw(working, here)
+    with right:
+        transfer_import.draw(working, here)
+
+
+PARTS: dict[str, Callable[[Session, Scope], None]] = {
+    "Worklists": curate_worklists.draw,
+    "Trash": curate_trash.draw,
+    "Retention": curate_retention.draw,
+    "Export and import": _transfer,
+}
+"""Every part by its label, and what draws it."""
+
+
+def choose() -> Callable[[Session, Scope], None]:
+    """Draw the title with the parts beside it; what draws the one that is chosen."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="curate-head"):
+        st.title("Curate", anchor=False, width="content")
+        chosen = st.segmented_control(
+            "Part", list(PARTS), default="Worklists", required=True, key=PART_KEY, bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    return PARTS[chosen]
