@@ -42,6 +42,9 @@ def snippet(connection: Connection) -> str:
         lines.append(f"namespaces = [{shown}]")
     if connection.read_only:
         lines.append("read_only = true")
+    if connection.text_fields:
+        pairs = ", ".join(f"{_text(show_namespace(where))} = {_text(path)}" for where, path in connection.text_fields)
+        lines.append(f"text_fields = {{ {pairs} }}")
     if connection.headers:
         pairs = ", ".join(f"{_text(header)} = {_text(value)}" for header, value in connection.headers)
         lines.append(f"headers = {{ {pairs} }}")

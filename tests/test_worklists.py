@@ -359,7 +359,7 @@ def test_what_is_malformed_is_written_as_it_is_understood(engine: MemoryEngine) 
     engine.accept(found)
     record = engine.get(ANA, "odd")
     assert record is not None
-    assert (record.problems, record.extra) == ((), {"theirs": 1})
+    assert (record.problems, record.extra) == ((), {"theirs": 1, "unread": {"importance": "high"}})
 
 
 def test_an_unknown_worklist_is_refused(engine: MemoryEngine) -> None:

@@ -1,6 +1,7 @@
 """Mnemoscope: see, explain, tune and repair what LangGraph agents remember."""
 
 from .access import Access, Recalled
+from .adoption import Adoption, AdoptionPlan, Unadoptable
 from .background import Background
 from .config import KNOBS, PRESETS, Knob, MemoryConfig
 from .consolidation import LLMConsolidator
@@ -66,6 +67,8 @@ __all__ = [
     "PRESETS",
     "WORKLISTS",
     "Access",
+    "Adoption",
+    "AdoptionPlan",
     "Applied",
     "Background",
     "CancelledWorkError",
@@ -134,6 +137,7 @@ __all__ = [
     "Thread",
     "Tombstone",
     "Trimmed",
+    "Unadoptable",
     "UndoPlan",
     "Watch",
     "Withheld",

@@ -16,7 +16,7 @@ from .curation import forget_edit
 from .errors import Conflict, ConflictError, InputError
 from .findings import Finding, Proposal, ProposalKind, found
 from .merging import merge_edits
-from .records import MemoryRecord
+from .records import MemoryRecord, repaired
 from .stores.base import KEEP, Ref, StoredItem
 
 __all__ = ["Means", "accepting_edits", "proposals_of", "refs_of", "texts_of"]
@@ -116,9 +116,9 @@ def _repairing(proposal: Proposal, means: Means) -> list[Edit]:
     edits = []
     for ref in proposal.refs:
         item = means.items[ref]
-        record = MemoryRecord.from_item(replace(item, value=cleaned_object(item.value)))
-        after = replace(record, revision=record.revision + 1).to_value()
-        edits.append(Edit(*ref, "update", item.value, after, KEEP, means.reason))
+        stored = cleaned_object(item.value)
+        record = MemoryRecord.from_item(replace(item, value=stored))
+        edits.append(Edit(*ref, "update", item.value, repaired(stored, record), KEEP, means.reason))
     return edits
 
 

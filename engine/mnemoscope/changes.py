@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from .namespaces import RESERVED_ROOT, Namespace
 from .packing import packed, unpacked
 from .records import MemoryRecord, text_of
+from .shapes import CONTENT
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .times import from_iso, read_time, to_iso
 
@@ -67,7 +68,7 @@ class Change:
     changes of one call; `run` names the plan it came from; `undoes` the change it took back; `buries` says that
     a tombstone was made of the memory. `erased` says that the texts were removed for good. `created_at` and
     `vectors` are those of the item before; `stone` is the tombstone that was there before, if any, with its
-    `stone_vectors`.
+    `stone_vectors`. `text_field` is the field that held the text, where the connection names one.
     """
 
     id: str
@@ -88,16 +89,17 @@ class Change:
     vectors: Vectors = field(default_factory=dict, repr=False)
     stone: dict[str, Any] | None = None
     stone_vectors: Vectors = field(default_factory=dict, repr=False)
+    text_field: str | None = None
 
     @property
     def text_before(self) -> str | None:
         """The memory's text before the change."""
-        return None if self.before is None else text_of(self.before)
+        return None if self.before is None else text_of(self.before, self.text_field)
 
     @property
     def text_after(self) -> str | None:
         """The memory's text after the change."""
-        return None if self.after is None else text_of(self.after)
+        return None if self.after is None else text_of(self.after, self.text_field)
 
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
@@ -145,6 +147,7 @@ class Change:
             vectors=unpacked(value["vectors"]),
             stone=value.get("stone"),
             stone_vectors=unpacked(value.get("stone_vectors", {})),
+            text_field=item.text_field,
         )
 
 
@@ -166,7 +169,8 @@ class Tombstone:
 
     def to_value(self) -> dict[str, Any]:
         """The stored form; the text stands under `content`, where a store looks for it."""
-        return {
+        told = {} if self.record.text_at == CONTENT else {"text_field": self.record.text_at}
+        return told | {
             "kind": "tombstone",
             "content": self.record.content,
             "namespace": list(self.record.namespace),
@@ -186,7 +190,7 @@ class Tombstone:
         forgotten_at = from_iso(value["forgotten_at"])
         created_at = read_time(value.get("created_at"))
         born = created_at or forgotten_at
-        item = StoredItem(tuple(value["namespace"]), value["key"], value["value"], born, born)
+        item = StoredItem(tuple(value["namespace"]), value["key"], value["value"], born, born, value.get("text_field"))
         return cls(
             record=MemoryRecord.from_item(item),
             value=dict(value["value"]),

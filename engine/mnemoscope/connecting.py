@@ -96,6 +96,7 @@ def engine_over(
         limits=opened.limits,
         watcher=watcher,
         on_close=opened.close,
+        text_fields=dict(connection.text_fields),
     )
     config = connection.config or PRESETS["classic" if connection.model else "rules"]
     # A note of a recall is a write.

@@ -56,7 +56,8 @@ class Connection:
     """One store and how to use it.
 
     `url` is as it was written, with `${NAME}` for what the environment holds; `shown_url` is what people may see.
-    `namespaces` are the prefixes that are shown, all where there is none. `config` is what `profile` names.
+    `namespaces` are the prefixes that are shown, all where there is none. `text_fields` says, by prefix, which
+    field of an item of others is its text: a name, or a path such as "data.text". `config` is what `profile` names.
     `folder` is where relative files are looked for.
     """
 
@@ -70,6 +71,7 @@ class Connection:
     model: str | None = None
     profile: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    text_fields: tuple[tuple[Namespace, str], ...] = ()
     config: MemoryConfig | None = None
     folder: str = ""
 
@@ -274,6 +276,9 @@ def _read_connection(name: str, table: Mapping[str, Any], known: Connections, wh
     given = {key: read_key(CONNECTION_KEYS[key], value, where=where) for key, value in table.items()}
     if "namespaces" in given:
         given["namespaces"] = _read_namespaces(given["namespaces"], where)
+    if "text_fields" in given:
+        texts, paths = zip(*given["text_fields"], strict=True) if given["text_fields"] else ((), ())
+        given["text_fields"] = tuple(zip(_read_namespaces(texts, where, "text_fields"), paths, strict=True))
     config = known.profile(given["profile"], where=where) if "profile" in given else None
     connection = Connection(name=name, config=config, folder=str(known.file.parent) if known.file else "", **given)
     if has_literal_secret(connection.url):
@@ -284,11 +289,11 @@ def _read_connection(name: str, table: Mapping[str, Any], known: Connections, wh
     return _checked(connection, where=where)
 
 
-def _read_namespaces(texts: tuple[str, ...], where: str) -> tuple[Namespace, ...]:
+def _read_namespaces(texts: tuple[str, ...], where: str, key: str = "namespaces") -> tuple[Namespace, ...]:
     try:
         return tuple(read_prefix(text) for text in texts)
     except NamespaceError as error:
-        raise ConfigurationError(f"{where}, namespaces = {list(texts)!r}: {error}") from error
+        raise ConfigurationError(f"{where}, {key} = {list(texts)!r}: {error}") from error
 
 
 def _checked(connection: Connection, *, where: str) -> Connection:

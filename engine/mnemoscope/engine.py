@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 from langgraph.store.base import BaseStore
 
 from .access import AccessLog
+from .adopting import Adopting
 from .background_work import BackgroundWork
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
@@ -47,7 +48,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing):
+class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:

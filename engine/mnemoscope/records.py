@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
 from .namespaces import Namespace
+from .shapes import CONTENT, KIND, is_ours, place_of_text, text_of, with_text
 from .text import shown
 from .times import read_time, to_iso, utc_now
 
-__all__ = ["KIND", "Evidence", "MemoryRecord", "StoredLike", "rewritten", "text_of"]
-
-KIND = "memory"
+__all__ = ["KIND", "Evidence", "MemoryRecord", "StoredLike", "repaired", "rewritten", "text_of"]
 
 _OURS = frozenset(
     {
@@ -80,7 +79,8 @@ class MemoryRecord:
 
     `importance` is 0 to 1, or None where the item states none that can be read. `extra` holds the stored
     fields that are not ours: they survive every edit. `problems` says what of the stored item could not be
-    read as it should; a record with problems is still shown and ranked on what is known.
+    read as it should; a record with problems is still shown and ranked on what is known. `text_at` is where in
+    the stored item the text stands, see `mnemoscope.shapes`.
     """
 
     key: str
@@ -101,6 +101,7 @@ class MemoryRecord:
     kind: str = KIND
     extra: dict[str, Any] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    text_at: str = CONTENT
 
     @property
     def changed_at(self) -> datetime:
@@ -135,11 +136,13 @@ class MemoryRecord:
         """Read any stored item; whatever a stranger wrote, this does not raise.
 
         LangMem's `{"content": …}` and `{"kind": …, "content": {…}}` items and any other JSON are read as
-        far as they go; what cannot be read is named in `problems`.
+        far as they go; what cannot be read is named in `problems`. Where the item says which of its fields is
+        the text (`text_field`), that one is.
         """
         value = item.value if isinstance(item.value, Mapping) else {}
         problems: list[str] = [] if isinstance(item.value, Mapping) else ["the value is not an object"]
-        content = text_of(value)
+        field = getattr(item, "text_field", None)
+        content = text_of(value, field)
         if content is None:
             problems.append("there is no text under 'content'")
         created = _time(value, "created_at", problems) or read_time(item.created_at) or utc_now()
@@ -162,41 +165,47 @@ class MemoryRecord:
             kind=_text(value, "kind", problems) or "",
             extra={name: part for name, part in value.items() if name not in _OURS},
             problems=tuple(problems),
+            text_at=place_of_text(value, field),
         )
-
-
-def text_of(value: Mapping[str, Any]) -> str | None:
-    """The text of a stored value, or None where it has none.
-
-    It is `content` where that is text; LangMem's manager nests it, and then its own `content`, or else its
-    text fields in order, are the text.
-    """
-    content = value.get("content")
-    if isinstance(content, Mapping):
-        nested = content.get("content")
-        if isinstance(nested, str):
-            return nested
-        parts = [f"{name}: {part}" for name, part in content.items() if _is_plain(part)]
-        return "\n".join(parts) or None
-    return content if isinstance(content, str) and content.strip() else None
-
-
-def _is_plain(part: object) -> bool:
-    return part.bit_length() < 64 if isinstance(part, int) else isinstance(part, str | float)
 
 
 def rewritten(stored: object, before: MemoryRecord, after: MemoryRecord) -> dict[str, Any]:
     """The stored value with what differs between the two records changed.
 
     What does not differ stays as it is stored, be it nested or malformed: an edit loses nothing it is not about.
+    What another program wrote keeps its shape, the text where it was, so that the program reads it as before.
+
+    Raises:
+        InputError: the text is made of fields, and the new one does not say which field is to be what.
     """
     if not isinstance(stored, Mapping):
         return after.to_value()
     old, new = before.to_value(), after.to_value()
-    kept = {name: part for name, part in stored.items() if name not in old}
-    return kept | {
-        name: stored[name] if name in stored and old.get(name) == part else part for name, part in new.items()
-    }
+    kept = {name: part for name, part in stored.items() if name not in old or name in new}
+    changed = {name: part for name, part in new.items() if name not in old or old[name] != part}
+    text = changed.pop("content", None)
+    value = {**kept, **changed} if not is_ours(stored) else {**new, **kept, **changed}
+    if text is None:
+        return value
+    # Not every store keeps the time of creation when an item is put anew.
+    return with_text({"created_at": new["created_at"], **value}, text, before.text_at)
+
+
+def repaired(stored: Mapping[str, Any], record: MemoryRecord) -> dict[str, Any]:
+    """The stored value with each part that could not be read written as it was understood.
+
+    What another program wrote keeps its shape, and what stood there before is kept under `unread`.
+    """
+    understood = replace(record, revision=record.revision + 1).to_value()
+    if is_ours(stored):
+        return understood
+    names = [name for name in stored if name in _OURS and name != "content" and _is_problem(name, record.problems)]
+    unread = {name: stored[name] for name in names}
+    return {**stored, **{name: understood.get(name) for name in names}, "unread": unread}
+
+
+def _is_problem(name: str, problems: tuple[str, ...]) -> bool:
+    return any(problem.partition(" ")[0] == name for problem in problems)
 
 
 def _text_or_none(value: object) -> str | None:

@@ -18,6 +18,7 @@ from .facts import ACTIONS, ConsolidationDecision, ExtractedFact, Similar
 from .namespaces import Namespace
 from .plans import ChangeKind, Plan, PlannedChange, PlannedFact, Terms
 from .records import Evidence, MemoryRecord
+from .shapes import MADE_OF_FIELDS
 from .stores.base import StoredItem
 from .text import normalise, storable
 
@@ -140,6 +141,11 @@ class Settlement:
                 return f"the memory {target!r} was not among those offered"
             if self.record(key) is None:
                 return f"the memory {key!r} is no longer there, because of an earlier fact or choice"
+        reworded = self.record(self._resolved(decision.target_key)) if decision.action == "update" else None
+        if reworded is not None and reworded.text_at == MADE_OF_FIELDS:
+            return (
+                f"the memory {reworded.key!r} is made of fields, which a sentence cannot stand in for; adopt it first"
+            )
         if named and self._resolved(decision.target_key) in map(self._resolved, decision.also_forget):
             return f"the memory {decision.target_key!r} is to be kept and forgotten at once"
         return None

@@ -61,13 +61,17 @@ KEEP = Keep.KEEP
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy."""
+    """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy.
+
+    `text_field` is the field that holds the text of items of others there, where the connection names one.
+    """
 
     namespace: Namespace
     key: str
     value: Any
     created_at: datetime
     updated_at: datetime
+    text_field: str | None = None
 
     @property
     def ref(self) -> Ref:

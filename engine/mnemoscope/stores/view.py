@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore
 from ..errors import PermissionDeniedError
 from ..namespaces import Namespace, is_reserved, is_within, show_namespace
 from .base import Abilities, Guard, Hit, Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges, Write
+from .text_fields import TextFields
 
 __all__ = ["View", "Watcher"]
 
@@ -33,6 +34,7 @@ class View:
         limits: sentences that are added to the adapter's own limits.
         watcher: is told of every call.
         on_close: releases the store itself.
+        text_fields: by prefix of the namespace, which field of an item of others is its text: "body", "data.text".
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class View:
         limits: Sequence[str] = (),
         watcher: Watcher | None = None,
         on_close: Callable[[], None] | None = None,
+        text_fields: Mapping[Namespace, str] | None = None,
     ) -> None:
         self.name = adapter.name
         self.store: BaseStore = adapter.store
@@ -55,6 +58,7 @@ class View:
         self._adapter = adapter
         self._watcher = watcher
         self._on_close = on_close
+        self._fields = TextFields(text_fields or {})
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -85,15 +89,17 @@ class View:
         with self._watched("get"):
             seen = [ref for ref in refs if self._sees(ref[0])]
             found = dict(zip(seen, self._adapter.get(seen) if seen else [], strict=True))
-            return [found.get(ref) for ref in refs]
+            return [self._fields.told(item) if (item := found.get(ref)) else None for ref in refs]
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
         """The items of a namespace, or those at `keys`, with vectors where read."""
         with self._watched("load"):
             if keys is not None:
-                return self._adapter.load(namespace, subtree=subtree, keys=[ref for ref in keys if self._sees(ref[0])])
+                seen = [ref for ref in keys if self._sees(ref[0])]
+                return self._fields.snapshot(self._adapter.load(namespace, subtree=subtree, keys=seen))
             parts = self._parts(namespace, subtree=subtree)
-            return _joined([self._adapter.load(part, subtree=below) for part, below in parts], self.dimensions)
+            joined = _joined([self._adapter.load(part, subtree=below) for part, below in parts], self.dimensions)
+            return self._fields.snapshot(joined)
 
     def latest(
         self,
@@ -107,7 +113,7 @@ class View:
         """Items by key, greatest first."""
         with self._watched("latest"):
             found = [
-                item
+                self._fields.told(item)
                 for part, below in self._parts(namespace, subtree=subtree)
                 for item in self._adapter.latest(part, subtree=below, limit=limit, before=before, where=where)
             ]
@@ -153,7 +159,8 @@ class View:
         with self._watched("search"):
             parts = self._parts(namespace, subtree=subtree)
             found = [self._adapter.search_each(part, queries, limit, subtree=below) for part, below in parts]
-            return [_best([part[at] for part in found], limit) for at in range(len(queries))]
+            best = [_best([part[at] for part in found], limit) for at in range(len(queries))]
+            return [[replace(hit, item=self._fields.told(hit.item)) for hit in hits] for hits in best]
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Write, if the connection allows it.
@@ -170,7 +177,7 @@ class View:
                         f"This connection is limited to {', '.join(map(show_namespace, self.prefixes))}, so nothing "
                         f"may be written in {show_namespace(each.namespace)!r}. Use another connection, or namespace."
                     )
-            self._adapter.write(writes, guards)
+            self._adapter.write([self._fields.embedded(each) for each in writes], guards)
 
     def close(self) -> None:
         """Release the adapter and the store."""
