@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from mnemoscope import InputError, MemoryEngine
+from mnemoscope import InputError, MemoryEngine, StoreError
 from mnemoscope.rendering import UNREADABLE, tokens_of
 from mnemoscope.templates import MissingNamespaceError
 
@@ -185,6 +185,32 @@ def test_the_turns_can_be_handed_over_to_be_remembered_elsewhere(way: Way) -> No
     assert ([each.text for each in messages], namespace, thread) == (["I like tea"], ANA, "t9")
     assert result == {"remembered": "Handed over to be remembered."}
     assert contents(engine) == []
+
+
+@WAY
+def test_a_background_takes_the_turns_over_and_reads_each_once(engine: MemoryEngine, way: Way, tmp_path: Path) -> None:
+    engine.extractor = extractor = Counting()
+    with engine.background(tmp_path / "queue.sqlite", debounce=0.0) as background:
+        graph = StateGraph(State)
+        graph.add_node("remember", engine.remember_node(namespace=TEMPLATE, submit=background.submit))
+        graph.add_edge(START, "remember")
+        agent = graph.compile(checkpointer=InMemorySaver())
+        for text in ("I like tea", "I have a dog"):
+            way(agent, said(text))
+            background.flush()
+    assert "\n".join(extractor.texts).count("I like tea") == 1
+    assert contents(engine) == ["I have a dog", "I like tea"]
+
+
+@WAY
+def test_an_agent_goes_on_where_nobody_takes_the_turns_over(way: Way, caplog: pytest.LogCaptureFixture) -> None:
+    def full(*_given: Any) -> None:
+        raise StoreError("the queue is full")
+
+    node = engine_over().remember_node(namespace=TEMPLATE, submit=full, into="remembered")
+    with caplog.at_level(logging.WARNING):
+        assert way(node, said("I like tea"))["remembered"].startswith("Not remembered yet: StoreError")
+    assert "the queue is full" in caplog.text
 
 
 def test_two_engines_over_one_store_read_a_turn_once() -> None:

@@ -139,13 +139,13 @@ def _remembered(
     engine: Serving, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
 ) -> Steps[str]:
     messages = list(_part(state, how.messages_key) or [])[-how.turns :]
-    if how.submit is not None:
-        yield Step(how.submit, (messages, namespace, thread_of(config)))
-        return "Handed over to be remembered."
-    reason = came_from("remember node", config)
-    call = functools.partial(engine.remember_turns, messages, namespace, reason=reason)
-    acall = functools.partial(engine.aremember_turns, messages, namespace, reason=reason)
     try:
+        if how.submit is not None:
+            yield Step(how.submit, (messages, namespace, thread_of(config)))
+            return "Handed over to be remembered."
+        reason = came_from("remember node", config)
+        call = functools.partial(engine.remember_turns, messages, namespace, reason=reason)
+        acall = functools.partial(engine.aremember_turns, messages, namespace, reason=reason)
         applied: Applied = yield Step(call, (), acall)
     except FAILURES as error:
         _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
