@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-SOURCE := app pages engine tests benchmarks
+SOURCE := app pages engine examples tests benchmarks
 
 .PHONY: run test check format constraints clean
 .DEFAULT_GOAL := run

@@ -40,6 +40,7 @@ from .findings import Finding, Proposal
 from .importing import ImportPlan, ImportRow
 from .jobs import Job
 from .journal import Change, Tombstone
+from .managers import aplan_without_store, plan_without_store
 from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
 from .queue_file import read_jobs
@@ -52,8 +53,10 @@ from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .runs import Run, RunFact
 from .scoring import ScorePart, composite_score
+from .searching import MultiRecall
 from .settlement import choose, edit_decision, edit_fact
 from .survey import Criteria, Survey
+from .templates import MissingNamespaceError, NamespaceTemplate, SharedNamespaceWarning
 from .threads import Thread, list_threads, open_checkpointer, read_thread
 from .tracing import ForgottenConversation
 from .trimming import Trimmed
@@ -106,10 +109,13 @@ __all__ = [
     "MemoryMatch",
     "MemoryRecord",
     "Message",
+    "MissingNamespaceError",
     "MnemoscopeError",
     "ModelCall",
     "ModelError",
+    "MultiRecall",
     "NamespaceError",
+    "NamespaceTemplate",
     "NotFoundError",
     "Outlived",
     "PartStanding",
@@ -129,6 +135,7 @@ __all__ = [
     "Run",
     "RunFact",
     "ScorePart",
+    "SharedNamespaceWarning",
     "Standing",
     "StoreError",
     "StoreUnavailableError",
@@ -142,12 +149,14 @@ __all__ = [
     "Watch",
     "Withheld",
     "Worklist",
+    "aplan_without_store",
     "choose",
     "composite_score",
     "edit_decision",
     "edit_fact",
     "list_threads",
     "open_checkpointer",
+    "plan_without_store",
     "read_jobs",
     "read_thread",
 ]
