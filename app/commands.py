@@ -1,6 +1,7 @@
-"""The `mnemoscope` command and its parts that start the dashboard or check what it stands on.
+"""The `mnemoscope` command, and its parts that start the dashboard or check what it stands on.
 
-A further command is one module with a `click.Command`, and one entry in `COMMANDS`.
+Those for scripts have modules of their own. A further command is one module with a `click.Command`, and one entry in
+`COMMANDS`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ from typing import Any
 
 import click
 
+from app.command_history import forget, history, undo
+from app.command_recall import listing, recall
+from app.command_remember import remember
+from app.command_transfer import export, importing
 from app.options import model_option, operator_option, role_option, said_plainly, settings_from, store_options
 
-__all__ = ["COMMANDS", "demo", "doctor", "mnemoscope", "run"]
+__all__ = ["COMMANDS", "SCRIPTS", "demo", "doctor", "mnemoscope", "run"]
 
 _port_option = click.option(
     "--port", type=click.IntRange(1, 65535), help="Port on this machine. Default: the first free one from 8501."
@@ -87,7 +92,10 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
         raise SystemExit(1)
 
 
-COMMANDS: list[click.Command] = [run, demo, doctor]
+SCRIPTS: list[click.Command] = [recall, remember, listing, export, importing, forget, history, undo]
+"""The commands for scripts, on one connection each."""
+
+COMMANDS: list[click.Command] = [run, demo, doctor, *SCRIPTS]
 """Every command, in the order of the help."""
 
 

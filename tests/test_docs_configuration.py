@@ -11,13 +11,13 @@ from mnemoscope import KNOBS
 from mnemoscope.connection_keys import CONNECTION_KEYS, TOP_KEYS
 from mnemoscope.connections import SCHEMES, load_connections
 
-from app.commands import COMMANDS
+from app.commands import COMMANDS, SCRIPTS
 from app.settings import VARIABLES
 
 TEXT = (Path(__file__).resolve().parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLE_LINES = [line for line in TEXT.splitlines() if line.startswith("|")]
 ROWS = {line.split("|")[1].strip(): line for line in TABLE_LINES if line.startswith("| `")}
-OPTIONS = [(command, option) for command in COMMANDS for option in command.params]
+OPTIONS = [(command, option) for command in COMMANDS if command not in SCRIPTS for option in command.params]
 
 
 @pytest.mark.parametrize("name", [*CONNECTION_KEYS, *KNOBS])

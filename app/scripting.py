@@ -1,0 +1,117 @@
+"""What the commands for scripts share: the engine they work on, and how they print memories and changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from mnemoscope.errors import PermissionDeniedError
+from mnemoscope.namespaces import show_namespace
+from mnemoscope.roles import Role, may
+
+from app.display import one_line
+from app.options import said_plainly, settings_from, store_options
+
+if TYPE_CHECKING:
+    from mnemoscope import Change, MemoryEngine, MemoryRecord
+
+__all__ = [
+    "NAMESPACE_OPTION",
+    "REASON_OPTION",
+    "SUBTREE_OPTION",
+    "change_value",
+    "print_changes",
+    "print_json",
+    "print_records",
+    "record_value",
+    "script_options",
+    "working_engine",
+]
+
+_LONGEST_LINE = 500
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+NAMESPACE_OPTION = click.option("--namespace", required=True, help='The namespace, such as "memories/ana".')
+SUBTREE_OPTION = click.option("--subtree", is_flag=True, help="Also the namespaces below it.")
+REASON_OPTION = click.option("--reason", default="", help="Why; it is kept in the history.")
+
+
+def script_options(command: _Command) -> _Command:
+    """The options of every command for scripts: which store, and whether to print JSON."""
+    option: Callable[[_Command], _Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    return store_options(option(command))
+
+
+@contextmanager
+def working_engine(
+    given: Mapping[str, Any], *, writing: bool = False, needed: Role = "editor"
+) -> Iterator[MemoryEngine]:
+    """The engine over the connection that the options name; errors become one line and exit code 1.
+
+    Without `writing` nothing in the store is made or changed. `needed` is the role that writing takes.
+    """
+    from mnemoscope.connecting import open_connection
+
+    from app import connections
+
+    options = dict(given)
+    settings = settings_from(read_only=options.pop("is_read_only", False), **options)
+    with said_plainly():
+        offered = connections.catalogue(settings)
+        role = offered.roles.of(None)
+        if writing and not may(role, needed):
+            raise PermissionDeniedError(f"Your role is {role}, and this takes the role {needed}; nothing was written.")
+        engine = open_connection(offered.find(None), writing=writing, touch=False)
+        engine.actor = settings.operator
+        try:
+            if writing and (closed := connections.closed_because(engine)):
+                raise PermissionDeniedError(closed)
+            yield engine
+        finally:
+            engine.close()
+
+
+def record_value(record: MemoryRecord) -> dict[str, Any]:
+    """A memory as JSON: where it is, and the value as it is stored."""
+    return {"namespace": list(record.namespace), "key": record.key, **record.to_value()}
+
+
+def change_value(change: Change) -> dict[str, Any]:
+    """A change as JSON, without the vectors that are kept to undo it."""
+    value = change.to_value()
+    return {"id": change.id, **{name: part for name, part in value.items() if not name.endswith("vectors")}}
+
+
+def print_json(value: object) -> None:
+    """Print JSON; whatever is not ASCII is escaped, so that stored text cannot act on the terminal."""
+    click.echo(json.dumps(value, indent=2, default=str))
+
+
+def print_records(records: Sequence[MemoryRecord]) -> None:
+    """Print one line a memory: namespace, key and text."""
+    for record in records:
+        click.echo(f"{show_namespace(record.namespace)}  {one_line(record.key)}  {_short(record.content)}")
+
+
+def print_changes(changes: Sequence[Change]) -> None:
+    """Print one line a change: when, what, by whom, where, and the text that it left."""
+    for change in changes:
+        text = change.text_before if change.text_after is None else change.text_after
+        parts = (
+            f"{change.at:%Y-%m-%d %H:%M:%S}",
+            change.action,
+            change.actor,
+            change.group,
+            show_namespace(change.namespace),
+            change.key,
+            "(erased)" if change.erased else _short(text or ""),
+        )
+        click.echo("  ".join(one_line(part) for part in parts))
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LONGEST_LINE)
