@@ -14,6 +14,7 @@ import click
 from app.command_history import forget, history, undo
 from app.command_recall import listing, recall
 from app.command_remember import remember
+from app.command_replay import replay
 from app.command_transfer import export, importing
 from app.options import model_option, operator_option, role_option, said_plainly, settings_from, store_options
 
@@ -95,7 +96,7 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
 SCRIPTS: list[click.Command] = [recall, remember, listing, export, importing, forget, history, undo]
 """The commands for scripts, on one connection each."""
 
-COMMANDS: list[click.Command] = [run, demo, doctor, *SCRIPTS]
+COMMANDS: list[click.Command] = [run, demo, doctor, replay, *SCRIPTS]
 """Every command, in the order of the help."""
 
 

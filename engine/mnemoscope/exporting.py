@@ -48,7 +48,7 @@ class ExportScope:
 
 
 def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) -> Iterator[bytes]:
-    """JSON lines: a header, every memory (and tombstone and change) as it is stored, and a line that counts them.
+    """JSON lines: a header, every memory (and tombstone, change and run) as it is stored, and a line that counts them.
 
     One namespace is read at a time, each as it was at one moment.
     """
@@ -108,7 +108,7 @@ def _namespaces(adapter: StoreAdapter, scope: ExportScope) -> Sequence[Namespace
     found = set(adapter.counts(scope.namespace))
     if scope.history:
         # Where everything was forgotten there is still a history.
-        books = [book(name, scope.namespace) for name in ("journal", "tombstones")]
+        books = [book(name, scope.namespace) for name in ("journal", "tombstones", "runs")]
         found |= {namespace[2:] for each in books for namespace in adapter.counts(each)}
     return sorted(found)
 
@@ -120,6 +120,7 @@ def _parts(
     if scope.history:
         yield "tombstone", _items(adapter.load(book("tombstones", namespace)), namespace, scope)
         yield "change", _changes(adapter, namespace, scope)
+        yield "run", _runs(adapter, namespace)
 
 
 def _items(snapshot: Snapshot, namespace: Namespace, scope: ExportScope) -> Iterator[dict[str, Any]]:
@@ -139,6 +140,11 @@ def _changes(adapter: StoreAdapter, namespace: Namespace, scope: ExportScope) ->
     for item in reversed(adapter.latest(book("journal", namespace))):
         value = item.value if scope.vectors else {**item.value, "vectors": {}, "stone_vectors": {}}
         yield {"namespace": list(namespace), "key": item.key, "value": value}
+
+
+def _runs(adapter: StoreAdapter, namespace: Namespace) -> Iterator[dict[str, Any]]:
+    for item in reversed(adapter.latest(book("runs", namespace))):
+        yield {"namespace": list(namespace), "key": item.key, "value": item.value}
 
 
 def _cells(record: MemoryRecord) -> list[str]:

@@ -43,12 +43,13 @@ class Header:
 class Entry:
     """One row of a file.
 
-    A "memory" has a `value` as stored, or the `fields` of a `MemoryRecord` that the file states; a "tombstone" and
-    a "change" have the value of that book. `namespace` is None where the file names none, and `key` likewise.
+    A "memory" has a `value` as stored, or the `fields` of a `MemoryRecord` that the file states; a "tombstone",
+    a "change" and a "run" have the value of that book. `namespace` is None where the file names none, and `key`
+    likewise.
     """
 
     where: str
-    kind: Literal["memory", "tombstone", "change"] = "memory"
+    kind: Literal["memory", "tombstone", "change", "run"] = "memory"
     namespace: Namespace | None = None
     key: str | None = None
     value: Mapping[str, Any] | None = None
@@ -159,7 +160,7 @@ def _own(where: str, value: Mapping[str, Any]) -> Entry:
         raise InputError(f"its vectors are no object: {shown(vectors)}")
     return Entry(
         where,
-        kind=value["type"] if value.get("type") in ("tombstone", "change") else "memory",
+        kind=value["type"] if value.get("type") in ("tombstone", "change", "run") else "memory",
         namespace=_namespace(value.get("namespace")),
         key=_key(value.get("key")),
         value=stored,
@@ -207,7 +208,7 @@ def _plain(where: str, value: Mapping[str, Any]) -> Entry:
 FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[str, Mapping[str, Any]], Row | None]], ...] = (
     (_is_type("mnemoscope-export"), _header),
     (_is_type("end"), _end),
-    (_is_type("memory", "tombstone", "change"), _own),
+    (_is_type("memory", "tombstone", "change", "run"), _own),
     (_has("memory"), _mem0),
     (_has("content", "scope"), _crewai),
     (_has("namespace", "key", "value"), _own),

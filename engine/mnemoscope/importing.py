@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
@@ -22,6 +22,7 @@ from .namespaces import Namespace
 from .packing import unpacked
 from .plans import Terms
 from .records import MemoryRecord, rewritten, text_of
+from .runs import Run
 from .settlement import memory_key
 from .stores.base import KEEP, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import prepare, same_json
@@ -37,6 +38,10 @@ CONFLICT_RULES: tuple[ConflictRule, ...] = get_args(ConflictRule)
 ImportStatus: TypeAlias = Literal["new", "same", "conflicting", "invalid"]
 
 _BATCH = 5_000
+
+# What is added to the history as it is, and never merged with what is there.
+_RECORDS: Mapping[str, Callable[[StoredItem], object]] = {"change": Change.from_item, "run": Run.from_item}
+_BOOKS = {"change": "journal", "run": "runs"}
 
 
 @dataclass(frozen=True)
@@ -138,11 +143,11 @@ def import_plan(
 def import_edits(
     plan: ImportPlan, vectors: Mapping[str, NDArray[np.float32]], *, reason: str
 ) -> tuple[list[Edit], list[Write]]:
-    """The edits of memories and tombstones, and the journal entries to be written with them."""
+    """The edits of memories and tombstones, and the entries of journal and runs to be written with them."""
     edits, entries = [], []
     for draft in plan.drafts:
         written = draft.vectors if draft.vectors is not None else vectors_for(text_of(draft.value) or "", vectors)
-        if draft.kind == "change":
+        if draft.kind in _RECORDS:
             entries.append(Write(*draft.ref, draft.value))
         elif draft.kind == "tombstone":
             stone_vectors = {} if isinstance(written, Keep) else written
@@ -200,7 +205,7 @@ class _Reading:
             self.refuse(entry.where, str(error))
             return None
         # A memory and its tombstone share a place, because what lives has no tombstone.
-        shelf = "change" if entry.kind == "change" else "memory"
+        shelf = entry.kind if entry.kind in _RECORDS else "memory"
         if (shelf, ref) in self._seen:
             self.refuse(entry.where, f"the same place was named before, on {self._seen[shelf, ref]}")
             return None
@@ -222,8 +227,8 @@ class _Reading:
         return memory_key(text, Terms()) if text else str(uuid.uuid4())
 
     def _compare(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
-        if entry.kind == "change":
-            self._compare_change(entry, ref, found)
+        if entry.kind in _RECORDS:
+            self._compare_record(entry, ref, found)
         elif entry.kind == "tombstone":
             self._compare_stone(entry, ref, found)
         else:
@@ -267,11 +272,11 @@ class _Reading:
         else:
             self._note(entry, ref, "new", "it would be forgotten here too", value, draft)
 
-    def _compare_change(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
-        at = _shelf("change", ref)
+    def _compare_record(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
+        at = _shelf(entry.kind, ref)
         value = {**(entry.value or {}), "namespace": list(ref[0])}
-        _readable(lambda: Change.from_item(StoredItem(*at, value, self._now, self._now)), "change")
-        draft = _Draft(at, "change", value, vectors={})
+        _readable(lambda: _RECORDS[entry.kind](StoredItem(*at, value, self._now, self._now)), entry.kind)
+        draft = _Draft(at, entry.kind, value, vectors={})
         _check(self._adapter, draft)
         present = found.get(at)
         if present is None:
@@ -279,7 +284,8 @@ class _Reading:
         elif same_json(present.value, value):
             self._note(entry, ref, "same", "the history has it already", value)
         else:
-            self._note(entry, ref, "conflicting", "the history has another change of that name; it stays", value)
+            reason = f"the history has another {entry.kind} of that name; it stays"
+            self._note(entry, ref, "conflicting", reason, value)
 
     def _note(
         self,
@@ -346,7 +352,7 @@ def _is_same(stored: object, value: Mapping[str, Any]) -> bool:
 
 
 def _shelf(kind: str, ref: Ref) -> Ref:
-    return book("journal" if kind == "change" else "tombstones", ref[0]), ref[1]
+    return book(_BOOKS.get(kind, "tombstones"), ref[0]), ref[1]
 
 
 def _check(adapter: StoreAdapter, draft: _Draft) -> None:

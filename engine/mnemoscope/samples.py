@@ -1,21 +1,23 @@
 """Sample conversations of our own, with the memories that should result: for the demo, for Replay, for tests.
 
-Each is a JSON file in `samples/`. Times are given as days before now, so that a demo is always fresh.
+Each is a JSON file in `samples/`. Times are given as days before now, so that a demo is always fresh. A conversation
+of one's own is written and read in the same form, with its messages and their times as they are.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, time, timedelta
 from importlib.resources import files
 from typing import Any
 
 from .errors import ConversationError
-from .messages import Message
+from .messages import Message, read_messages
 from .namespaces import Namespace
+from .times import to_iso
 
-__all__ = ["ExpectedMemory", "SampleConversation", "load_samples", "read_sample"]
+__all__ = ["ExpectedMemory", "SampleConversation", "load_samples", "read_sample", "write_sample"]
 
 _BETWEEN_TURNS = timedelta(seconds=40)
 
@@ -72,7 +74,7 @@ def read_sample(text: str, now: datetime) -> SampleConversation:
             title=value["title"],
             description=value["description"],
             namespace=tuple(value["namespace"]),
-            messages=_messages(value, now),
+            messages=_own_messages(value["messages"]) if "messages" in value else _messages(value, now),
             expected=[ExpectedMemory(**each) for each in value["expected"]],
             not_expected=list(value["not_expected"]),
         )
@@ -80,6 +82,19 @@ def read_sample(text: str, now: datetime) -> SampleConversation:
         raise ConversationError(
             f"This is not a sample conversation: {error!r}. See samples/*.json for the form."
         ) from error
+
+
+def write_sample(sample: SampleConversation) -> str:
+    """The sample as JSON text that `read_sample` reads, its messages with their own ids, names and times."""
+    value = asdict(sample)
+    for message in value["messages"]:
+        message["said_at"] = to_iso(message["said_at"]) if message["said_at"] else None
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _own_messages(listed: list[dict[str, Any]]) -> list[Message]:
+    messages = read_messages([{**each, "content": each["text"]} for each in listed]).messages
+    return list(messages)
 
 
 def _messages(value: dict[str, Any], now: datetime) -> list[Message]:
