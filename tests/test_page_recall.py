@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -94,7 +95,7 @@ def texts(test: AppTest) -> str:
 def returned(test: AppTest) -> list[str]:
     """The memories above "Not returned", in their order, as the agent would be given them."""
     given_ = next(code.value for code in test.code if code.value.startswith("- (score="))
-    return [line.split(") ", 1)[1].split("  [")[0] for line in given_.splitlines()]
+    return [json.JSONDecoder().raw_decode(line.split(") ", 1)[1])[0] for line in given_.splitlines()]
 
 
 def key_holding(engine: MemoryEngine, text: str) -> str:

@@ -95,7 +95,7 @@ def test_adapting_imports_no_database() -> None:
     script = (
         "import sys; from mnemoscope.stores import adapt; from langgraph.store.memory import InMemoryStore; "
         "adapt(InMemoryStore()); print([m for m in sys.modules if m in "
-        "('sqlite3', 'sqlite_vec', 'psycopg', 'langgraph.store.sqlite', 'langgraph.store.postgres')])"
+        "('sqlite_vec', 'psycopg', 'langgraph.store.sqlite', 'langgraph.store.postgres')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONPATH": "engine"}
