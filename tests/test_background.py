@@ -591,3 +591,13 @@ def test_a_job_can_be_shown_as_json() -> None:
     with engine_over().background(None, **SOON) as background:
         background.submit("Tea", ANA)
         assert json.loads(json.dumps(asdict(background.jobs()[0]), default=str))["state"] == "waiting"
+
+
+def test_every_option_and_method_is_documented_with_its_default() -> None:
+    text = (ENGINE.parent / "docs" / "background.md").read_text(encoding="utf-8")
+    told = {line.split("`")[1]: line.split("|")[2].strip() for line in text.splitlines() if line.startswith("| `")}
+    assert {name: f"{value:.12g}" for name, value in vars(Pace()).items()} == {
+        name: told[name] for name in vars(Pace())
+    }
+    methods = {name for name, value in vars(Background).items() if callable(value) and not name.startswith("_")}
+    assert methods - {"submit", "asubmit"} <= {name.partition("(")[0] for name in told}
