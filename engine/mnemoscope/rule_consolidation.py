@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from .attributes import Attribute
 from .facts import ConsolidationDecision, ExtractedFact, Similar
@@ -34,12 +34,9 @@ class Comparison:
 class RuleConsolidator:
     """Decides insert, update or skip by rules; deterministic, offline, and never more than one memory a fact.
 
-    A corrected fact is often less similar to what it corrects than `MemoryConfig.consolidation_threshold`, so
-    candidates are wanted from `related_threshold` upward, or from the configured threshold if that is lower.
+    A corrected fact is often less similar to what it corrects than `MemoryConfig.consolidation_threshold` asks
+    by default, and rules read words, so a loose net costs nothing: use it with `PRESETS["rules"]`.
     """
-
-    related_threshold: ClassVar[float] = 0.25
-    """Cosine from which memories are to be offered: "works at Google" and "joined Microsoft" have .38 in MiniLM."""
 
     def __call__(self, fact: ExtractedFact, similar: Similar) -> ConsolidationDecision:
         """The decision for one fact; `similar` are the memories to compare it with, most similar first."""
