@@ -85,19 +85,23 @@ def _draw_memories(looked: Looked, finding: Finding) -> None:
     for at, ref in enumerate(finding.refs[:MOST_MEMORIES]):
         record = looked.record(ref)
         if record is not None:
-            _draw_memory(finding, record, at)
+            _draw_memory(finding, record, at, says_where=looked.index.subtree)
     if len(finding.refs) > MOST_MEMORIES:
         st.caption(f"and {len(finding.refs) - MOST_MEMORIES:,} more")
 
 
-def _draw_memory(finding: Finding, record: MemoryRecord, at: int) -> None:
+def _draw_memory(finding: Finding, record: MemoryRecord, at: int, *, says_where: bool) -> None:
     ref, proposal = (record.namespace, record.key), finding.proposal
     with st.container(border=True, gap="xsmall", key=f"curate-memory-{at}"):
         st.text(safe(record.content, TEXT_LIMIT) or "(no text)")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if proposal is not None and len(finding.refs) > 1:
                 _draw_part(finding, proposal, ref)
-            st.text(_about(record), width="content")
+            st.caption(_about(record), width="content")
+            where = show_namespace(record.namespace) if says_where else ""
+            beside = " · ".join(filter(None, (where, f"from {record.source}" if record.source else "")))
+            if beside:
+                st.text(one_line(beside, 80), width="content")
             st.space("stretch")
             st.page_link(
                 navigation.path_of("browse"), label="Open", icon=":material/open_in_new:", width="content",
@@ -107,10 +111,8 @@ def _draw_memory(finding: Finding, record: MemoryRecord, at: int) -> None:
 
 def _about(record: MemoryRecord) -> str:
     weight = "importance unknown" if record.importance is None else f"importance {record.importance:.2f}"
-    parts = [show_namespace(record.namespace), weight, f"changed {age(record.changed_at, utc_now())}"]
-    parts += [f"from {record.source}"] if record.source else []
-    parts += ["private"] if record.private else []
-    return one_line(" · ".join(parts), 160)
+    lock = ":material/lock: private · " if record.private else ""
+    return f"{lock}{weight} · changed {age(record.changed_at, utc_now())}"
 
 
 def _draw_part(finding: Finding, proposal: Proposal, ref: Ref) -> None:

@@ -14,6 +14,8 @@ __all__ = ["PARTS", "PART_KEY", "choose"]
 
 PART_KEY = "w_part"
 
+_WITH_TEXTS = ("Worklists", "Trash")
+
 
 def _transfer(working: Session, here: Scope) -> None:
     left, right = st.columns([7, 12], gap="large")
@@ -40,4 +42,7 @@ def choose() -> Callable[[Session, Scope], None]:
             "Part", list(PARTS), default="Worklists", required=True, key=PART_KEY, bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
+        if chosen in _WITH_TEXTS:
+            st.space("stretch")
+            st.toggle("Show private", key=curate_worklists.PRIVATE_KEY, bind="query-params")
     return PARTS[chosen]

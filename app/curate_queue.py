@@ -34,9 +34,8 @@ VERBS: dict[ProposalKind, str] = {
 
 _PLACE, _CLICKED, _WHY = "curate.place", "curate.clicked", "curate.many.reason"
 _COLUMNS: dict[str, Any] = {
-    "memory": st.column_config.TextColumn("Memory", width=230),
-    "reason": st.column_config.TextColumn("Why", width=230),
-    "does": st.column_config.TextColumn("Accepting", width=80),
+    "memory": st.column_config.TextColumn("Memory", width=220),
+    "reason": st.column_config.TextColumn("Why", width=200),
 }
 
 
@@ -89,7 +88,6 @@ def _frame(looked: Looked, findings: Sequence[Finding]) -> pd.DataFrame:
         {
             "memory": [_text_of(looked, finding) for finding in findings],
             "reason": [one_line(finding.reason, tables.TEXT_LIMIT) for finding in findings],
-            "does": [VERBS[finding.proposal.kind] if finding.proposal else "–" for finding in findings],
         }
     )
 

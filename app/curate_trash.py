@@ -37,7 +37,6 @@ _COLUMNS: dict[str, Any] = {
 def draw(working: Session, here: Scope) -> None:
     """Draw the trash of the scope."""
     curate_erase.draw_receipt()
-    st.toggle("Show private", key=PRIVATE_KEY, bind="query-params")
     stones = kept(
         "trash",
         stamp(working, here, "tombstones"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import streamlit as st
-from mnemoscope import WORKLISTS, CancelledWorkError, Criteria
+from mnemoscope import WORKLISTS, CancelledWorkError, Criteria, Finding
 from mnemoscope.index import ScopeIndex
 
 from app import connections, curate_card, curate_queue, python_lines, session, states
-from app.curate_rows import Looked, look
+from app.curate_rows import Looked, Rows, look
 from app.curate_work import QUICK_SECONDS, Shelf, Work, moved, shelf
 from app.display import counted
 from app.scope import Scope
@@ -32,11 +33,12 @@ def draw(working: Session, here: Scope) -> None:
     if not len(index):
         states.empty("Nothing is remembered here yet", "There is nothing to curate. Choose another namespace above.")
         return
+    lists = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-controls"):
+        help = st.container(width="stretch", gap="xxsmall")
+        status = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
         criteria, judged = _draw_criteria(working)
-        st.toggle("Show private", key=PRIVATE_KEY, bind="query-params")
-        status = st.container(horizontal=True, vertical_alignment="center", width="stretch", key="curate-status")
-    shelved = shelf(working.connection, _version_of(), here, criteria, judged)
+    shelved = shelf(working.connection, _version(), here, criteria, judged)
     work = _worked(working, here, shelved, index, criteria, judged)
     if work is None or work.survey is None:
         return
@@ -46,7 +48,17 @@ def draw(working: Session, here: Scope) -> None:
     rejected = working.engine.rejections(here.namespace, subtree=here.subtree)
     private = bool(st.session_state.get(PRIVATE_KEY))
     looked = look(work, work.survey, index, gone, rejected, include_private=private)
-    _draw_list(working, here, looked)
+    with lists:
+        name = _choose(looked)
+    with help:
+        findings, is_rejected = _draw_help(name, looked.rows[name])
+    _draw_list(working, looked, findings, name, is_rejected=is_rejected)
+    python_lines.draw(
+        {
+            "These rows": python_lines.call("worklist", name, here.namespace, subtree=here.subtree or None),
+            "Accept or reject them": "engine.accept(findings, reason='…')\nengine.reject(findings, reason='…')",
+        }
+    )
 
 
 def _draw_criteria(working: Session) -> tuple[Criteria, bool]:
@@ -141,31 +153,25 @@ def _look_again(working: Session, here: Scope, shelved: Shelf, how: tuple[Criter
     shelved.begin(working.engine, here, how[0], judged=how[1])
 
 
-def _draw_list(working: Session, here: Scope, looked: Looked) -> None:
-    name = _choose(looked)
-    rows = looked.rows[name]
-    shows_rejected = False
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-help"):
-        st.caption(WORKLISTS[name].help, width="stretch")
-        if rows.rejected:
-            shows_rejected = st.toggle(f"Show {len(rows.rejected):,} rejected", key=f"{REJECTED_KEY}-{name}")
-    if rows.hidden:
-        st.caption(f":material/lock: {counted(rows.hidden, 'row')} about private memories hidden")
-    findings = rows.rejected if shows_rejected else rows.open
+def _draw_help(name: str, rows: Rows) -> tuple[list[Finding], bool]:
+    """Draw what the worklist is about; the findings to show, and whether they are the rejected ones."""
+    hidden = f" :material/lock: {counted(rows.hidden, 'row')} about private memories hidden." if rows.hidden else ""
+    st.caption(f"{WORKLISTS[name].help}{hidden}")
+    if not rows.rejected:
+        return rows.open, False
+    shows_rejected = st.toggle(f"Show {len(rows.rejected):,} rejected", key=f"{REJECTED_KEY}-{name}")
+    return (rows.rejected, True) if shows_rejected else (rows.open, False)
+
+
+def _draw_list(working: Session, looked: Looked, findings: Sequence[Finding], name: str, *, is_rejected: bool) -> None:
     if not findings:
         states.empty("Nothing left to look at here", WORKLISTS[name].title, icon=":material/task_alt:")
         return
     left, right = st.columns([10, 9], gap="medium")
     with right:
-        queue = curate_queue.draw(working, looked, findings, name, is_rejected=shows_rejected)
+        place = curate_queue.draw(working, looked, findings, name, is_rejected=is_rejected)
     with left:
-        curate_card.draw(working, looked, findings, queue, is_rejected=shows_rejected)
-    python_lines.draw(
-        {
-            "These rows": python_lines.call("worklist", name, here.namespace, subtree=here.subtree or None),
-            "Accept or reject them": "engine.accept(findings, reason='…')\nengine.reject(findings, reason='…')",
-        }
-    )
+        curate_card.draw(working, looked, findings, place, is_rejected=is_rejected)
 
 
 def _choose(looked: Looked) -> str:
@@ -177,7 +183,7 @@ def _choose(looked: Looked) -> str:
     st.pills(
         "Worklist",
         list(WORKLISTS),
-        format_func=lambda name: f"{WORKLISTS[name].title} · {len(looked.rows[name].open):,}",
+        format_func=lambda name: _label(name, len(looked.rows[name].open)),
         key=LIST_KEY,
         required=True,
         on_change=_open_list,
@@ -186,9 +192,14 @@ def _choose(looked: Looked) -> str:
     return chosen
 
 
+def _label(name: str, number: int) -> str:
+    label = f"{WORKLISTS[name].title} · {number:,}"
+    return label if number else f":gray[{label}]"
+
+
 def _open_list() -> None:
     st.query_params[_PARAMETER] = st.session_state[LIST_KEY]
 
 
-def _version_of() -> str:
+def _version() -> str:
     return connections.version_of(session.choice().connection)
