@@ -31,7 +31,7 @@ def snippet(connection: Connection) -> str:
     bare = connection.name.replace("-", "").replace("_", "")
     name = connection.name if bare.isascii() and bare.isalnum() else _text(connection.name)
     lines = [f"[connections.{name}]", f"url = {_text(connection.shown_url.replace(MASK, PASSWORD))}"]
-    for key in ("embedder", "dimensions", "model", "profile"):
+    for key in ("embedder", "dimensions", "model", "profile", "queue"):
         value = getattr(connection, key)
         if value is not None:
             lines.append(f"{key} = {value if isinstance(value, int) else _text(value)}")

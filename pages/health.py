@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import connect_steps, health_details, health_report, health_summary, session, states
+from app import connect_steps, health_details, health_jobs, health_report, health_summary, session, states
 from app.display import counted, timestamp
 
 st.title("Health", anchor=False)
@@ -29,6 +29,7 @@ if skipped := report.in_state("skipped"):
         for check in skipped:
             connect_steps.draw_check(check)
 
+health_jobs.draw(connection)
 left, right = st.columns(2, gap="medium")
 with left:
     health_summary.draw_kinds(report.kinds)

@@ -39,6 +39,7 @@ CONNECTION_KEYS: dict[str, Key] = {
         Key("model", "text", "The chat model for extraction and consolidation; without one, rules do it."),
         Key("profile", "text", 'The weights and thresholds: a [profiles.<name>] table, "classic" or "rules".'),
         Key("text_fields", "table of texts", 'The text of items that others wrote, by namespace: { "docs" = "body" }.'),
+        Key("queue", "text", "The file of the background's queue, whose jobs Health shows."),
         Key("headers", "table of texts", "Headers sent to a LangGraph server.", is_secret=True),
     )
 }

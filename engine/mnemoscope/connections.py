@@ -58,7 +58,7 @@ class Connection:
     `url` is as it was written, with `${NAME}` for what the environment holds; `shown_url` is what people may see.
     `namespaces` are the prefixes that are shown, all where there is none. `text_fields` says, by prefix, which
     field of an item of others is its text: a name, or a path such as "data.text". `config` is what `profile` names.
-    `folder` is where relative files are looked for.
+    `queue` is the file of the background's queue, if there is one. `folder` is where relative files are looked for.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Connection:
     profile: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     text_fields: tuple[tuple[Namespace, str], ...] = ()
+    queue: str | None = None
     config: MemoryConfig | None = None
     folder: str = ""
 
@@ -103,6 +104,10 @@ class Connection:
         if not address.startswith("sqlite:"):
             return None
         return Path(self.folder) / Path(address.removeprefix("sqlite:").removeprefix("///")).expanduser()
+
+    def queue_file(self) -> Path | None:
+        """The file of the background's queue; None where none is named."""
+        return Path(self.folder) / Path(self.queue).expanduser() if self.queue else None
 
     def expanded_headers(self, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
         """The headers with their secrets, for opening alone."""

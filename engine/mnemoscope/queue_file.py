@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
 from .errors import StoreUnavailableError
-from .jobs import Job, JobState
+from .jobs import STATES, Job, JobState
 
-__all__ = ["listed", "open_queue", "read_jobs"]
+__all__ = ["count_jobs", "counted", "listed", "open_queue", "read_jobs"]
 
 BUSY_SECONDS = 30.0
 """How long a call waits for another process that is writing."""
@@ -57,12 +58,27 @@ def read_jobs(path: str | Path, *, state: JobState | None = None, limit: int | N
     Raises:
         StoreUnavailableError: there is no such file, or it is no queue.
     """
-    file = Path(path)
+    with _reading(Path(path)) as connection:
+        return listed(connection, state, limit)
+
+
+def count_jobs(path: str | Path) -> dict[JobState, int]:
+    """How many jobs of a queue's file are in each state; nothing is written.
+
+    Raises:
+        StoreUnavailableError: there is no such file, or it is no queue.
+    """
+    with _reading(Path(path)) as connection:
+        return counted(connection)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
         with closing(connection):
             connection.row_factory = sqlite3.Row
-            return listed(connection, state, limit)
+            yield connection
     except sqlite3.Error as error:
         raise _unavailable(file, error) from error
 
@@ -119,6 +135,12 @@ def listed(connection: sqlite3.Connection, state: JobState | None, limit: int | 
     most = -1 if limit is None else limit
     rows = connection.execute(f"{_LISTED}{where} ORDER BY j.number DESC LIMIT ?", (*values, most))
     return [_job(row) for row in rows]
+
+
+def counted(connection: sqlite3.Connection) -> dict[JobState, int]:
+    """How many jobs are in each state."""
+    found = dict(connection.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
+    return {state: found.get(state, 0) for state in STATES}
 
 
 def _job(row: sqlite3.Row) -> Job:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from .errors import NotFoundError, StoreError
-from .jobs import STATES, Claim, Job, JobState, read_turn, turn_value
+from .jobs import Claim, Job, JobState, read_turn, turn_value
 from .messages import Message
 from .namespaces import Namespace
-from .queue_file import listed, open_queue
+from .queue_file import counted, listed, open_queue
 
 __all__ = ["KEPT", "JobQueue"]
 
@@ -203,8 +203,7 @@ class JobQueue:
     def counts(self) -> dict[JobState, int]:
         """How many jobs are in each state."""
         with self._reading() as connection:
-            found = dict(connection.execute("SELECT state, count(*) FROM jobs GROUP BY state").fetchall())
-        return {state: found.get(state, 0) for state in STATES}
+            return counted(connection)
 
     def is_pending(self, worker: str, *, now: float) -> bool:
         """Whether a job is due, or this worker has one."""
