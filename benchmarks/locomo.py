@@ -1,7 +1,8 @@
-"""How well each ranking finds the memories that answer LoCoMo's questions.
+"""How well each preset finds the memories that answer LoCoMo's questions, by `MemoryEngine.recall` itself.
 
 With the project installed, run `python benchmarks/locomo.py path/to/locomo.json`. The data set (snap-research/LoCoMo,
 CC BY-NC 4.0) is not part of this project. Counted are the questions of categories 1 to 4 whose evidence is searched.
+Each conversation is one namespace; memories have the time of their session, and are asked for a day after the last.
 """
 
 from __future__ import annotations
@@ -9,19 +10,31 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from langchain_core.embeddings import Embeddings
+from langgraph.store.memory import InMemoryStore
+from mnemoscope import PRESETS, MemoryConfig, MemoryEngine, MemoryRecord
 from mnemoscope.embedding import load_embeddings
-from mnemoscope.lexical import LexicalIndex
-from numpy.typing import NDArray
+from mnemoscope.metrics import Places, interval, measure
+from mnemoscope.rule_consolidation import RuleConsolidator
+from mnemoscope.rules import RuleExtractor
+from mnemoscope.stores.base import Write
 
-Scores = NDArray[np.float32]
+METRICS = ("recall@5", "recall@10", "mrr", "ndcg@10")
+DEPTH = 100
+NAMESPACE = ("locomo",)
 
-SEMANTIC_SHARE = 0.6
+ALONE = {
+    "cosine alone": MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0),
+    "words alone": MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0, lexical_weight=1),
+}
+"""For comparison: each half of the similarity by itself."""
 
 
 @dataclass(frozen=True)
@@ -33,72 +46,58 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """What one conversation offers to be found: each text with the dialogue ids that it speaks for."""
+class Memory:
+    """A text to be found: when it was said, and the dialogue ids that it speaks for."""
 
-    texts: list[str]
-    sources: list[frozenset[str]]
+    text: str
+    said_at: datetime
+    sources: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What one conversation offers to be found, and what is asked."""
+
+    memories: list[Memory]
     questions: list[Question]
 
 
-@dataclass(frozen=True)
-class Signals:
-    """For one question, the cosine and the BM25 score of every candidate."""
+class Embedded(Embeddings):
+    """An embedder that is asked for every text once, for all rankings together."""
 
-    cosine: Scores
-    bm25: Scores
+    def __init__(self, embeddings: Embeddings, texts: list[str]) -> None:
+        self._vectors = dict(zip(texts, embeddings.embed_documents(texts), strict=True))
 
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self._vectors[text] for text in texts]
 
-@dataclass(frozen=True)
-class Result:
-    """The means of one ranking over all questions."""
-
-    corpus: str
-    ranking: str
-    questions: int
-    recall_at_5: float
-    recall_at_10: float
-    mrr: float
-    ndcg_at_10: float
+    def embed_query(self, text: str) -> list[float]:
+        return self._vectors[text]
 
 
-def by_cosine(signals: Signals) -> Scores:
-    return signals.cosine
-
-
-def by_bm25(signals: Signals) -> Scores:
-    return signals.bm25
-
-
-def by_fusion(signals: Signals) -> Scores:
-    best = float(signals.bm25.max()) or 1.0
-    fused: Scores = SEMANTIC_SHARE * np.maximum(signals.cosine, 0) + (1 - SEMANTIC_SHARE) * signals.bm25 / best
-    return fused
-
-
-RANKINGS: dict[str, Callable[[Signals], Scores]] = {
-    "cosine": by_cosine,
-    "BM25": by_bm25,
-    "score fusion": by_fusion,
-}
-
-
-def turns(conversation: dict[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:
-    for name, session in conversation["conversation"].items():
+def turns(conversation: dict[str, Any]) -> Iterator[Memory]:
+    sessions = conversation["conversation"]
+    for name in sessions:
         if re.fullmatch(r"session_\d+", name):
-            for turn in session:
+            for turn in sessions[name]:
                 shared = f" and shared {turn['blip_caption']}" if "blip_caption" in turn else ""
-                yield f'{turn["speaker"]} said, "{turn["text"]}"{shared}', frozenset([turn["dia_id"]])
+                text = f'{turn["speaker"]} said, "{turn["text"]}"{shared}'
+                yield Memory(text, time_of(sessions, name), frozenset([turn["dia_id"]]))
 
 
-def observations(conversation: dict[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:
-    for session in conversation["observation"].values():
+def observations(conversation: dict[str, Any]) -> Iterator[Memory]:
+    for name, session in conversation["observation"].items():
+        said_at = time_of(conversation["conversation"], name.removesuffix("_observation"))
         for facts in session.values():
             for fact, dialogue_id in facts:
-                yield fact, frozenset(dialogue_ids(dialogue_id))
+                yield Memory(fact, said_at, frozenset(dialogue_ids(dialogue_id)))
 
 
 CORPORA = {"turns": turns, "observations": observations}
+
+
+def time_of(sessions: dict[str, Any], name: str) -> datetime:
+    return datetime.strptime(sessions[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
 
 
 def dialogue_ids(value: Any) -> list[str]:
@@ -106,78 +105,82 @@ def dialogue_ids(value: Any) -> list[str]:
     return re.findall(r"D\d+:\d+", json.dumps(value))
 
 
-def candidates(conversation: dict[str, Any], corpus: str) -> Candidates:
-    texts, sources = zip(*CORPORA[corpus](conversation), strict=True)
-    known = frozenset().union(*sources)
+def corpus_of(conversation: dict[str, Any], name: str) -> Corpus:
+    memories = list(CORPORA[name](conversation))
+    known = frozenset().union(*(memory.sources for memory in memories))
     asked = [
         Question(entry["question"], known.intersection(dialogue_ids(entry["evidence"])))
         for entry in conversation["qa"]
         if entry["category"] in (1, 2, 3, 4)
     ]
-    return Candidates(list(texts), list(sources), [question for question in asked if question.evidence])
+    return Corpus(memories, [question for question in asked if question.evidence])
 
 
-def signals(offered: Candidates, embedder: str) -> Iterator[Signals]:
+def engine_over(corpus: Corpus, embeddings: Embeddings) -> MemoryEngine:
+    texts = [*(memory.text for memory in corpus.memories), *(question.text for question in corpus.questions)]
+    embedded = Embedded(embeddings, list(dict.fromkeys(texts)))
+    size = len(embedded.embed_query(texts[0]))
+    store = InMemoryStore(index={"dims": size, "embed": embedded, "fields": ["content"]})
+    asked_at = max(memory.said_at for memory in corpus.memories) + timedelta(days=1)
+    engine = MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator(), clock=lambda: asked_at)
+    engine.adapter.write([write(at, memory, embedded) for at, memory in enumerate(corpus.memories)])
+    return engine
+
+
+def write(at: int, memory: Memory, embedded: Embedded) -> Write:
+    record = MemoryRecord(str(at), NAMESPACE, memory.text, created_at=memory.said_at)
+    vector = np.array(embedded.embed_query(memory.text), np.float32)
+    return Write(NAMESPACE, record.key, record.to_value(), {"content": vector})
+
+
+def places(engine: MemoryEngine, corpus: Corpus, question: Question, config: MemoryConfig) -> Places:
+    """Where each piece of evidence is first met."""
+    found: dict[str, int] = {}
+    result = engine.recall(question.text, NAMESPACE, limit=DEPTH, config=config, touch=False)
+    for place, match in enumerate(result, start=1):
+        for source in corpus.memories[int(match.record.key)].sources:
+            found.setdefault(source, place)
+    return Places(tuple(found.get(source) for source in sorted(question.evidence)))
+
+
+def measured(conversations: list[dict[str, Any]], name: str, embedder: str) -> Iterator[dict[str, Any]]:
+    """For every ranking: the metrics over all questions, and nDCG@10 of each conversation by itself."""
     embeddings = load_embeddings(embedder)
-    memories = np.array(embeddings.embed_documents(offered.texts), dtype=np.float32)
-    queries = np.array(embeddings.embed_documents([q.text for q in offered.questions]), dtype=np.float32)
-    index = LexicalIndex.build(offered.texts)
-    for question, query in zip(offered.questions, queries, strict=True):
-        yield Signals(memories @ query, index.scores(question.text))
-
-
-def metrics(scores: Scores, question: Question, sources: list[frozenset[str]]) -> tuple[float, ...]:
-    """recall@5, recall@10, reciprocal rank and nDCG@10: each piece of evidence counts where it is first met."""
-    wanted = set(question.evidence)
-    ranks = []
-    for rank, place in enumerate(np.argsort(-scores, kind="stable"), start=1):
-        met = wanted & sources[place]
-        ranks += [rank] * len(met)
-        wanted -= met
-        if not wanted:
-            break
-    count = len(question.evidence)
-    gain = sum(1 / np.log2(rank + 1) for rank in ranks if rank <= 10)
-    best = sum(1 / np.log2(rank + 1) for rank in range(1, min(count, 10) + 1))
-    return (
-        sum(rank <= 5 for rank in ranks) / count,
-        sum(rank <= 10 for rank in ranks) / count,
-        1 / min(ranks),
-        gain / best,
-    )
-
-
-def measure(conversations: list[dict[str, Any]], corpus: str, embedder: str) -> list[Result]:
-    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in RANKINGS}
+    rankings = {**ALONE, **{name: config for name, config in PRESETS.items() if name != "rules"}}
+    found: dict[str, list[list[Places]]] = {ranking: [] for ranking in rankings}
     for conversation in conversations:
-        offered = candidates(conversation, corpus)
-        for question, found in zip(offered.questions, signals(offered, embedder), strict=True):
-            for name, ranking in RANKINGS.items():
-                rows[name].append(metrics(ranking(found), question, offered.sources))
-    return [Result(corpus, name, len(each), *map(float, np.mean(each, axis=0))) for name, each in rows.items()]
+        corpus = corpus_of(conversation, name)
+        engine = engine_over(corpus, embeddings)
+        for ranking, config in rankings.items():
+            found[ranking].append([places(engine, corpus, question, config) for question in corpus.questions])
+        engine.close()
+    for ranking, parts in found.items():
+        together = [each for part in parts for each in part]
+        row: dict[str, Any] = {"searched": name, "ranking": ranking, "questions": len(together)}
+        row |= {metric: interval([measure(each, metric) for each in together]) for metric in METRICS}
+        row["by conversation"] = [float(np.mean([measure(each, "ndcg@10") for each in part])) for part in parts]
+        yield row
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Recall, MRR and nDCG of each ranking on LoCoMo.")
+    parser = argparse.ArgumentParser(description="Recall, MRR and nDCG of each preset on LoCoMo.")
     parser.add_argument("path", type=Path, help="LoCoMo's JSON file")
     parser.add_argument("--corpus", choices=CORPORA, action="append", help="what is searched (default: each)")
     parser.add_argument("--embedder", default="bundled", help="any name that load_embeddings takes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     conversations = json.loads(arguments.path.read_text(encoding="utf-8"))
-    results = [
-        result
-        for corpus in arguments.corpus or CORPORA
-        for result in measure(conversations, corpus, arguments.embedder)
-    ]
+    rows = [row for name in arguments.corpus or CORPORA for row in measured(conversations, name, arguments.embedder)]
     if arguments.json:
-        print(json.dumps([asdict(result) for result in results], indent=2))
+        print(json.dumps(rows, indent=2))
         return
-    print("| searched | ranking | questions | recall@5 | recall@10 | MRR | nDCG@10 |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for row in results:
-        figures = (row.recall_at_5, row.recall_at_10, row.mrr, row.ndcg_at_10)
-        print(f"| {row.corpus} | {row.ranking} | {row.questions} | " + " | ".join(f"{x:.3f}" for x in figures) + " |")
+    print("| searched | ranking | questions | recall@5 | recall@10 | MRR | nDCG@10 (95 %) | by conversation |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        means = " | ".join(f"{row[name].mean:.3f}" for name in METRICS)
+        bounds = f"{row['ndcg@10'].low:.3f}–{row['ndcg@10'].high:.3f}"
+        parts = " ".join(f"{each:.3f}" for each in row["by conversation"])
+        print(f"| {row['searched']} | {row['ranking']} | {row['questions']} | {means} ({bounds}) | {parts} |")
 
 
 if __name__ == "__main__":

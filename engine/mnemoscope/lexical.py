@@ -20,8 +20,14 @@ from .words import is_unspaced, tokenise
 
 __all__ = ["LexicalIndex", "tokenise"]
 
-K1 = 0.9
-B = 0.4
+K1 = 0.5
+"""How slowly a word that is repeated stops to count."""
+
+FREE_LENGTH = 3
+"""Up to so many times the mean length a text does not lose by it: memories are short, and longer ones say more.
+
+The usual penalty from the mean length on costs .02 of nDCG@10 on LoCoMo's turns, and gains nothing on facts.
+"""
 
 
 class _Postings(NamedTuple):
@@ -116,6 +122,6 @@ class LexicalIndex:
         start = np.searchsorted(word, np.arange(size + 1))
         holding = np.diff(start)
         rarity = np.log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
-        length = self._counts[text] / (len(self._words) / max(len(self), 1) or 1.0)
-        score = rarity[word] * times / (times + K1 * (1 - B + B * length))
+        free = FREE_LENGTH * len(self._words) / max(len(self), 1) or 1.0
+        score = rarity[word] * times / (times + K1 * np.maximum(self._counts[text] / free, 1.0))
         return _Postings(start, text.astype(np.int32), score.astype(np.float32))

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import snowballstemmer
 
+from .irregular import BASES
+
 __all__ = ["is_unspaced", "tokenise"]
 
 # Longer tokens are cut to this many characters, in texts and queries alike, so they still meet.
@@ -95,5 +97,5 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     # A stemmer holds the word it works on, so threads must not share one.
-    stemmed: str = snowballstemmer.stemmer("english").stemWord(word)
+    stemmed: str = snowballstemmer.stemmer("english").stemWord(BASES.get(word, word))
     return stemmed

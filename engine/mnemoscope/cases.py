@@ -1,0 +1,180 @@
+"""Cases: queries with the memories that should come back, and those that should not; as JSON lines and in the store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from .changes import book
+from .checking import check_text, check_texts
+from .errors import InputError, MnemoscopeError
+from .namespaces import Namespace, NamespaceLike, is_within, read_namespace
+from .stores.base import StoreAdapter, Write
+from .text import shown
+from .times import Clock, read_time, to_iso, utc_now
+
+__all__ = ["Case", "CaseBook", "case", "cases_to_jsonl", "read_cases"]
+
+LONGEST_FILE = 20_000_000
+"""Characters of a file of cases; a longer one is refused."""
+
+_FIELDS = ("query", "namespace", "expected", "unwanted", "note", "created_at")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query in a namespace, with what should be recalled.
+
+    An entry of `expected` or `unwanted` is the key of a memory, or else its text, letter for letter but for case
+    and spaces: keys name a memory of this very store, texts work with any store that was filled the same.
+    """
+
+    query: str
+    namespace: Namespace
+    expected: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    note: str = ""
+    created_at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """What tells it from other cases: its query and namespace, whatever is expected."""
+        named = json.dumps([self.query, list(self.namespace)]).encode()
+        return hashlib.blake2b(named, digest_size=10).hexdigest()
+
+    def to_value(self) -> dict[str, Any]:
+        """The stored form, and a line of a file."""
+        value: dict[str, Any] = {"query": self.query, "namespace": list(self.namespace)}
+        value |= {"expected": list(self.expected), "unwanted": list(self.unwanted)}
+        if self.note:
+            value["note"] = self.note
+        if self.created_at:
+            value["created_at"] = to_iso(self.created_at)
+        return value
+
+
+def case(
+    query: str,
+    namespace: NamespaceLike,
+    *,
+    expected: Sequence[str] = (),
+    unwanted: Sequence[str] = (),
+    note: str = "",
+    created_at: datetime | None = None,
+) -> Case:
+    """A case, checked.
+
+    Raises:
+        InputError: there is no query, nothing is expected or unwanted, or an entry is both.
+        NamespaceError: the namespace cannot be used.
+    """
+    if not isinstance(query, str) or not query.strip():
+        raise InputError(f"A case needs a query with some text, got {shown(query)}.")
+    check_text("query", query)
+    check_text("note", note)
+    check_texts("expected", expected)
+    check_texts("unwanted", unwanted)
+    if not expected and not unwanted:
+        raise InputError(f"The case {shown(query)} expects nothing; name memories under expected, or under unwanted.")
+    if both := set(expected) & set(unwanted):
+        raise InputError(f"The case {shown(query)} has {shown(min(both))} both expected and unwanted.")
+    where = read_namespace(namespace)
+    return Case(
+        query.strip(), where, tuple(dict.fromkeys(expected)), tuple(dict.fromkeys(unwanted)), note or "", created_at
+    )
+
+
+def read_cases(text: str, *, namespace: NamespaceLike | None = None) -> list[Case]:
+    """The cases of a file with one JSON object a line; blank lines are passed over.
+
+    `namespace` is that of the lines which name none. Of several cases with one query and namespace the last counts.
+
+    Raises:
+        InputError: a line is no case; the message says which and why.
+    """
+    if len(text) > LONGEST_FILE:
+        raise InputError(f"The file has {len(text):,} characters; {LONGEST_FILE:,} are allowed. Split it.")
+    found: dict[str, Case] = {}
+    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
+        if line.strip():
+            read = _read_line(line, number, namespace)
+            found[read.id] = read
+    return list(found.values())
+
+
+def cases_to_jsonl(cases: Iterable[Case]) -> str:
+    """The cases as text, a JSON object a line; `read_cases` reads it back."""
+    return "".join(json.dumps(each.to_value(), ensure_ascii=False) + "\n" for each in cases)
+
+
+class CaseBook:
+    """The cases that are kept in a store, under our own root; agents never see them."""
+
+    def __init__(self, adapter: StoreAdapter, clock: Clock = utc_now) -> None:
+        self._adapter = adapter
+        self._clock = clock
+
+    def all(self, namespace: Namespace = (), *, subtree: bool = True) -> list[Case]:
+        """The cases of a namespace, the newest first; what a stranger wrote there is passed over."""
+        items = self._adapter.load(book("cases"), subtree=True).items
+        found = [read for item in items if (read := _stored(item.value)) is not None]
+        within = [each for each in found if is_within(each.namespace, namespace, subtree=subtree)]
+        return sorted(within, key=lambda each: (each.created_at is None, each.created_at, each.id), reverse=True)
+
+    def save(self, cases: Sequence[Case]) -> None:
+        """Keep the cases, each in the place of an earlier one with its query and namespace."""
+        now = self._clock()
+        self._adapter.write([Write(book("cases", each.namespace), each.id, _dated(each, now)) for each in cases])
+
+    def delete(self, cases: Sequence[Case]) -> None:
+        """Delete these cases."""
+        self._adapter.write([Write(book("cases", each.namespace), each.id, None) for each in cases])
+
+
+def _dated(each: Case, now: datetime) -> dict[str, Any]:
+    return {"kind": "case", "created_at": to_iso(now)} | each.to_value()
+
+
+def _stored(value: object) -> Case | None:
+    try:
+        return _read_value(value, None) if isinstance(value, Mapping) and value.get("kind") == "case" else None
+    except MnemoscopeError:
+        return None
+
+
+def _read_line(line: str, number: int, namespace: NamespaceLike | None) -> Case:
+    try:
+        value = json.loads(line)
+        if not isinstance(value, dict):
+            raise InputError(f"it must be an object with {', '.join(_FIELDS[:4])}, got {shown(value)}.")
+        return _read_value(value, namespace)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Line {number} is no case: {error}") from error
+
+
+def _read_value(value: Mapping[str, Any], namespace: NamespaceLike | None) -> Case:
+    unknown = [name for name in value if name not in (*_FIELDS, "kind")]
+    if unknown:
+        raise InputError(f"there is no field {shown(unknown[0])}; known are {', '.join(_FIELDS)}.")
+    where = value.get("namespace", namespace)
+    if where is None:
+        raise InputError("namespace is missing.")
+    return case(
+        value.get("query", ""),
+        where,
+        expected=_entries(value, "expected"),
+        unwanted=_entries(value, "unwanted"),
+        note=value.get("note") or "",
+        created_at=read_time(value.get("created_at")),
+    )
+
+
+def _entries(value: Mapping[str, Any], name: str) -> list[str]:
+    entries = value.get(name, [])
+    if not isinstance(entries, list):
+        raise InputError(f"{name} must be a list of keys or texts, got {shown(entries)}.")
+    return entries

@@ -1,0 +1,105 @@
+"""Profiles: named configurations, kept in the store by the dashboard and written out as TOML or Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .changes import book
+from .config import MemoryConfig
+from .errors import InputError, MnemoscopeError
+from .stores.base import StoreAdapter, Write
+from .text import shown
+from .times import Clock, to_iso, utc_now
+
+__all__ = ["Profile", "ProfileBook", "profile_to_python", "profile_to_toml"]
+
+_NAME = re.compile(r"\w[\w .@-]{0,59}")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A configuration with a name, and the least score with which it is meant to be used.
+
+    Raises:
+        InputError: the name is none: up to 60 letters, digits, spaces and any of '_-.@'.
+    """
+
+    name: str
+    config: MemoryConfig
+    min_score: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InputError(
+                f"A profile's name has at most 60 letters, digits, spaces and any of '_-.@', got {shown(self.name)}."
+            )
+        if not isinstance(self.min_score, int | float) or not 0 <= self.min_score <= 1:
+            raise InputError(f"min_score must be a number from 0 to 1, got {shown(self.min_score)}.")
+
+
+class ProfileBook:
+    """The profiles that are kept in a store, under our own root; agents never see them."""
+
+    def __init__(self, adapter: StoreAdapter, clock: Clock = utc_now) -> None:
+        self._adapter = adapter
+        self._clock = clock
+
+    def all(self) -> dict[str, Profile]:
+        """The profiles by name; what cannot be read as one is passed over."""
+        items = self._adapter.load(book("profiles")).items
+        found = [read for item in items if (read := _read(item.key, item.value)) is not None]
+        return {each.name: each for each in sorted(found, key=lambda each: each.name.casefold())}
+
+    def save(self, profile: Profile) -> None:
+        """Keep a profile in the place of an earlier one of its name."""
+        value = {"kind": "profile", "saved_at": to_iso(self._clock()), "min_score": float(profile.min_score)}
+        value |= {"config": _settings(profile.config)}
+        self._adapter.write([Write(book("profiles"), profile.name, value)])
+
+    def delete(self, name: str) -> None:
+        """Delete the profile of this name."""
+        self._adapter.write([Write(book("profiles"), name, None)])
+
+
+def profile_to_toml(profile: Profile) -> str:
+    """The profile as a table for `mnemoscope.toml`; a connection uses it by `profile = "<name>"`."""
+    lines = [f'[profiles."{profile.name}"]']
+    lines += [f"{name} = {_literal(value)}" for name, value in _settings(profile.config).items()]
+    if profile.min_score:
+        lines.insert(1, f"# Meant to be used with recall(…, min_score={profile.min_score:g}).")
+    return "\n".join(lines) + "\n"
+
+
+def profile_to_python(profile: Profile) -> str:
+    """The profile as a line of Python, with what differs from the defaults."""
+    changed = ", ".join(f"{name}={value!r}" for name, value in _settings(profile.config, changed_alone=True).items())
+    recall = f", min_score={profile.min_score:g}" if profile.min_score else ""
+    return (
+        f"engine = MemoryEngine(store, model, config=MemoryConfig({changed}))\nengine.recall(query, namespace{recall})"
+    )
+
+
+def _settings(config: MemoryConfig, *, changed_alone: bool = False) -> dict[str, Any]:
+    return {
+        each.name: getattr(config, each.name)
+        for each in fields(config)
+        if not changed_alone or getattr(config, each.name) != each.default
+    }
+
+
+def _literal(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _read(name: str, value: object) -> Profile | None:
+    if not isinstance(value, Mapping) or not isinstance(value.get("config"), Mapping):
+        return None
+    known = {each.name for each in fields(MemoryConfig)}
+    try:
+        config = MemoryConfig(**{key: part for key, part in value["config"].items() if key in known})
+        return Profile(name, config, value.get("min_score", 0.0))
+    except MnemoscopeError:
+        return None
