@@ -13,15 +13,20 @@ import pytest
 from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, NamespaceError
 from mnemoscope.stores.base import EMBED_AGAIN, KEEP, Guard, Write
 from mnemoscope.stores.values import same_json
+from server_fixture import opened_server
 from stores_fixture import ANA, BACKENDS, DIMENSIONS, Backend, best_score, put, vectors_for
 
 LONG_AGO = datetime(2020, 2, 29, 12, 30, 15, 123456, tzinfo=UTC)
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+ALL = {**BACKENDS, "generic-server": opened_server}
+"""Every store; that of a LangGraph server where there is one, see server_fixture."""
+
+
+@pytest.fixture(params=sorted(ALL))
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
-    with BACKENDS[request.param](tmp_path) as opened:
-        if fault := opened.faults.get(request.function.__name__):
+    with ALL[request.param](tmp_path) as opened:
+        if fault := opened.faults.get(request.function.__name__) or opened.faults.get(request.node.name):
             pytest.skip(f"{request.param}: {fault}")
         yield opened
 
@@ -402,6 +407,7 @@ def test_the_token_tells_of_a_change_by_the_store_itself(backend: Backend, chang
 
 @pytest.mark.parametrize("change", ["put", "same value", "no vector", "delete"])
 def test_the_token_tells_of_a_change_by_another_process(backend: Backend, change: str) -> None:
+    needs(backend, "sees_changes")
     other = needs_other(backend)()
     backend.adapter.write([put("k", "green tea")])
     before = backend.adapter.token(ANA)

@@ -17,8 +17,9 @@ from mnemoscope import MemoryEngine
 from mnemoscope.checkup import check_up
 from mnemoscope.connecting import open_connection
 from mnemoscope.connections import Connection
-from mnemoscope.errors import StoreError, StoreUnavailableError
+from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
 from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.stores.server import ServerStore
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 KEY = "the-servers-key"
@@ -180,3 +181,11 @@ def test_the_check_up_finds_a_known_text(opened: Callable[..., MemoryEngine], co
     checks = {check.name: check for check in check_up(connection, {"KEY": KEY})}
     assert checks["Reachable"].state == checks["Counts"].state == checks["Self-check"].state == "good"
     assert checks["Embedder identity"].state == "skipped"
+
+
+def test_the_empty_key_is_refused_and_nothing_is_under_it(api: type[Api]) -> None:
+    store = ServerStore(f"http://127.0.0.1:{api.port}")  # type: ignore[attr-defined]
+    assert store.get(ANA, "") is None
+    with pytest.raises(InputError, match="The empty key in memories/ana cannot be stored"):
+        store.put(ANA, "", {"content": "x"})
+    store.close()

@@ -20,7 +20,8 @@ from langgraph.store.base import (
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import NotFoundError
 
-from ..errors import StoreError, StoreUnavailableError
+from ..errors import InputError, StoreError, StoreUnavailableError
+from ..namespaces import show_namespace
 from ..secrecy import scrub
 from ..times import from_iso
 
@@ -44,6 +45,7 @@ class ServerStore(BaseStore):
     Raises:
         StoreUnavailableError: (on use) the server cannot be reached, or refuses who asks.
         StoreError: (on use) the server failed, or refused the operation.
+        InputError: (on use) a key is empty, which no server takes.
     """
 
     supports_ttl = True
@@ -70,6 +72,8 @@ class ServerStore(BaseStore):
         self._client.close()
 
     def _done(self, op: Op) -> Result:
+        if isinstance(op, GetOp) and not op.key:
+            return None
         name, arguments = _request(op)
         try:
             answer = getattr(self._client.store, name)(*arguments[0], **arguments[1])
@@ -80,6 +84,8 @@ class ServerStore(BaseStore):
         return _result(op, answer)
 
     async def _adone(self, client: Any, op: Op) -> Result:
+        if isinstance(op, GetOp) and not op.key:
+            return None
         name, arguments = _request(op)
         try:
             answer = await getattr(client, name)(*arguments[0], **arguments[1])
@@ -112,6 +118,8 @@ def _request(op: Op) -> tuple[str, tuple[tuple[Any, ...], dict[str, Any]]]:
         named = {"filter": op.filter, "limit": op.limit, "offset": op.offset, "query": op.query}
         return "search_items", ((op.namespace_prefix,), {**named, "refresh_ttl": op.refresh_ttl})
     if isinstance(op, PutOp):
+        if not op.key:
+            raise InputError(f"The empty key in {show_namespace(op.namespace)} cannot be stored: a server refuses it.")
         if op.value is None:
             return "delete_item", ((op.namespace,), {"key": op.key})
         minutes = None if op.ttl is None else max(1, round(op.ttl))
