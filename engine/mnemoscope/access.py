@@ -36,15 +36,24 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Recalled:
-    """One recall of a memory: when, for which query, and at which rank (from 1)."""
+    """One recall of a memory: when, for which query, at which rank (from 1), and in which recall and thread."""
 
     at: datetime
     query: str
     rank: int
+    recall: str | None = None
+    thread: str | None = None
 
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
-        return {"at": to_iso(self.at), "query": storable(self.query[:500])[0], "rank": self.rank}
+        value = {"at": to_iso(self.at), "query": storable(self.query[:500])[0], "rank": self.rank}
+        about = {"recall": self.recall, "thread": self.thread and storable(self.thread[:200])[0]}
+        return {**value, **{name: part for name, part in about.items() if part is not None}}
+
+    @classmethod
+    def from_value(cls, value: dict[str, Any]) -> Recalled:
+        """Read the stored form."""
+        return cls(from_iso(value["at"]), value["query"], value["rank"], value.get("recall"), value.get("thread"))
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,7 @@ class Access:
     @classmethod
     def from_value(cls, value: dict[str, Any]) -> Access:
         """Read the stored form."""
-        recent = [Recalled(from_iso(each["at"]), each["query"], each["rank"]) for each in value["recent"]]
-        return cls(value["count"], recent)
+        return cls(value["count"], [Recalled.from_value(each) for each in value["recent"]])
 
 
 class AccessLog:
@@ -81,14 +89,24 @@ class AccessLog:
         self._timer: threading.Timer | None = None
         self._finalizer = weakref.finalize(self, _flush_at_the_end, adapter, self._waiting, self._lock, self._writing)
 
-    def note(self, records: Sequence[MemoryRecord], query: str, at: datetime) -> None:
+    def note(
+        self,
+        records: Sequence[MemoryRecord],
+        query: str,
+        at: datetime,
+        *,
+        recall: str | None = None,
+        thread: str | None = None,
+    ) -> None:
         """Note that these memories, in this order, were recalled for the query."""
         if not records:
             return
         with self._lock:
             for rank, record in enumerate(records, start=1):
                 if not storable(record.key)[1]:
-                    self._waiting.setdefault((record.namespace, record.key), []).append(Recalled(at, query, rank))
+                    self._waiting.setdefault((record.namespace, record.key), []).append(
+                        Recalled(at, query, rank, recall, thread)
+                    )
             if len(self._waiting) > _MOST_WAITING:
                 _log.warning("Access notes wait for a store that does not take them; the oldest are let go.")
             while len(self._waiting) > _MOST_WAITING:
@@ -109,6 +127,17 @@ class AccessLog:
         for key, notes in waiting.items():
             found[key] = _with(found.get(key, Access()), notes)
         return found
+
+    def find(self, recall: str, key: str, namespace: Namespace | None = None) -> tuple[Namespace, Recalled] | None:
+        """Where, and under which note, this recall gave a memory of this key; without a namespace all are looked at."""
+        if namespace is not None:
+            found = {namespace: self.of(namespace).get(key, Access())}
+        else:
+            self.flush()
+            items = self._adapter.load(book("access"), subtree=True).items
+            found = {item.namespace[2:]: Access.from_value(item.value) for item in items if item.key == key}
+        notes = ((where, note) for where, access in found.items() for note in access.recent)
+        return next(((where, note) for where, note in notes if note.recall == recall), None)
 
     def flush(self) -> None:
         """Write every note that waits; where the store is read-only they are let go.

@@ -176,7 +176,8 @@ def _traces(adapter: StoreAdapter, journal: Journal, refs: Sequence[Ref]) -> _Tr
 
 def _shelves(ref: Ref) -> list[Ref]:
     namespace, key = ref
-    return [ref, (book("tombstones", namespace), key), (book("access", namespace), key)]
+    beside = [(book(shelf, namespace), key) for shelf in ("tombstones", "access", "feedback")]
+    return [ref, *beside]
 
 
 def _blanked(change: Change) -> Change:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from .text import one_line, storable
 
-__all__ = ["came_from", "thread_of"]
+__all__ = ["ambient", "came_from", "thread_of"]
 
 _LONGEST = 200
 
@@ -19,6 +20,14 @@ def came_from(what: str, config: RunnableConfig | None) -> str:
     """The reason of a change: what in the agent asked for it, in which thread and run, as far as that is known."""
     named = {"thread": thread_of(config), "run": _run_of(config or {})}
     return ", ".join([what, *(f"{name} {_short(value)}" for name, value in named.items() if value)])
+
+
+def ambient() -> RunnableConfig | None:
+    """The configuration of the graph's run in which this is called; None outside of any."""
+    try:
+        return get_config()
+    except RuntimeError:
+        return None
 
 
 def thread_of(config: RunnableConfig | None) -> str | None:

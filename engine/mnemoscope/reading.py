@@ -19,6 +19,7 @@ from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
 from .journal import Tombstone, book
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix
+from .provenance import ambient, thread_of
 from .recall import RecallResult
 from .recalling import LONGEST_QUERY, Request, recalled, request
 from .records import MemoryRecord
@@ -203,5 +204,6 @@ class Reading:
         now = self._clock()
         result = yield from recalled(self.adapter, self._indexes, asked, now)
         if self.config.touch_on_recall if touch is None else touch:
-            self._access.note([match.record for match in result], asked.query, now)
+            records = [match.record for match in result]
+            self._access.note(records, asked.query, now, recall=result.id, thread=thread_of(ambient()))
         return result

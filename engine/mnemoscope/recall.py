@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -99,7 +100,7 @@ class RecallResult(Sequence[MemoryMatch]):
     """The memories recalled, best first, and the account of how they were chosen.
 
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
-    `timings` are seconds by step.
+    `timings` are seconds by step. `id` names the recall, for feedback.
     """
 
     query: str
@@ -109,6 +110,7 @@ class RecallResult(Sequence[MemoryMatch]):
     min_score: float
     min_similarity: float | None
     timings: Mapping[str, float]
+    id: str = field(default_factory=lambda: f"recall-{uuid.uuid4()}")
 
     @cached_property
     def matches(self) -> list[MemoryMatch]:
@@ -153,7 +155,7 @@ class RecallResult(Sequence[MemoryMatch]):
             candidates = replace(candidates, exact=_proven(candidates, config, limit))
         ranking = rank(candidates, config, limit=limit, min_score=floor, min_similarity=self.min_similarity)
         timings = {"rank": time.perf_counter() - started}
-        return RecallResult(self.query, self.namespace, ranking, limit, floor, self.min_similarity, timings)
+        return RecallResult(self.query, self.namespace, ranking, limit, floor, self.min_similarity, timings, self.id)
 
     def __len__(self) -> int:
         return len(self.ranking.order)

@@ -8,14 +8,14 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.tools import BaseTool
-from langgraph.config import get_config
 from pydantic import BaseModel
 
-from .checking import check_texts
+from .checking import check_flag, check_texts
 from .document_extraction import DocumentExtractor
 from .editing import Editing
 from .errors import ConfigurationError, ConflictError
 from .facts import ExtractedFact
+from .feedback import Feedback, FeedbackBook, recall_of
 from .journal import Journal
 from .managers import MemoryManager
 from .messages import Transcript
@@ -25,14 +25,14 @@ from .nodes import Node, Recalling, Remembering, recall_node, remember_node
 from .planner import Planner
 from .plans import Terms
 from .profiles import ProfileKeeper
-from .provenance import came_from
+from .provenance import ambient, came_from
 from .remembering import TERMS, Applied, remembered, terms_of
 from .searching import MemorySearcher, ModelQueries, MultiRecall, Queries, merged
 from .steps import Steps, arun, run
 from .templates import MissingNamespaceError, NamespaceTemplate, scope_of
 from .tools import ACTIONS, Action, Management, memory_tools
 from .turns import Turns
-from .twins import check_options
+from .twins import check_options, twin
 from .unread import turns_in, unread
 
 __all__ = ["NAMESPACE_KEY", "Serving"]
@@ -232,6 +232,37 @@ class Serving(Editing):
         asked = [self.arecall(query, namespace, limit=limit, **options) for query in dict.fromkeys(queries)]
         return merged(await asyncio.gather(*asked), limit)
 
+    # What was of use
+
+    def feedback(
+        self,
+        recall_id: str,
+        key: str,
+        *,
+        useful: bool,
+        namespace: NamespaceLike | None = None,
+        actor: str | None = None,
+    ) -> Feedback:
+        """Say whether a memory was of use in a recall (`result.id`); a second word takes the place of the first.
+
+        Without a namespace the notes of the whole store are looked through.
+
+        Raises:
+            NotFoundError: the access history has no such recall of this memory.
+        """
+        check_flag("useful", useful)
+        where, note = recall_of(self._access, recall_id, key, None if namespace is None else read_namespace(namespace))
+        given = Feedback(recall_id, note.query, note.rank, useful, actor or self.actor, self._clock(), note.thread)
+        FeedbackBook(self.adapter).add(where, key, given)
+        return given
+
+    def feedback_on(self, namespace: NamespaceLike) -> dict[str, list[Feedback]]:
+        """What was said of the memories of a namespace, by key, the latest first."""
+        return FeedbackBook(self.adapter).of(read_namespace(namespace))
+
+    afeedback = twin(feedback)
+    afeedback_on = twin(feedback_on)
+
     # Turns, each read once
 
     def on_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
@@ -241,11 +272,11 @@ class Serving(Editing):
             MissingNamespaceError: no namespace was handed on.
             ModelError: extraction failed; the turns count as not read.
         """
-        return self.remember_turns(pruned, _handed_on(namespace), reason=came_from("pruned turns", _ambient()))
+        return self.remember_turns(pruned, _handed_on(namespace), reason=came_from("pruned turns", ambient()))
 
     async def aon_prune(self, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Applied:
         """The asynchronous form of `on_prune`."""
-        reason = came_from("pruned turns", _ambient())
+        reason = came_from("pruned turns", ambient())
         return await self.aremember_turns(pruned, _handed_on(namespace), reason=reason)
 
     def remember_turns(
@@ -302,10 +333,3 @@ def _handed_on(namespace: NamespaceLike | None) -> NamespaceLike:
             "configuration."
         )
     return namespace
-
-
-def _ambient() -> Any:
-    try:
-        return get_config()
-    except RuntimeError:
-        return None
