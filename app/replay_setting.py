@@ -20,10 +20,11 @@ PLAN_KEY = "replay.plan"
 
 
 class Setting(NamedTuple):
-    """What was chosen, and the plan for it: each None while there is none."""
+    """What was chosen, the plan for it, and the namespace: each None while there is none."""
 
     chosen: Chosen | None
     run: Run | None
+    namespace: Namespace | None = None
 
 
 def draw(working: Session) -> Setting:
@@ -40,7 +41,7 @@ def draw(working: Session) -> Setting:
             run = _plan(working, chosen, namespace)
         if chosen is not None and chosen.description:
             st.caption(chosen.description)
-    return Setting(chosen, run)
+    return Setting(chosen, run, namespace)
 
 
 def _choose_file() -> tuple[Upload | None, Reading | None]:

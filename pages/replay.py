@@ -2,17 +2,28 @@
 
 import streamlit as st
 
-from app import replay_facts, replay_plan, replay_setting, replay_transcript, session, states
+from app import (
+    replay_compare,
+    replay_facts,
+    replay_mode,
+    replay_plan,
+    replay_setting,
+    replay_transcript,
+    session,
+    states,
+)
 
 st.title("Replay", anchor=False)
 st.caption("See what a conversation would teach the agent, correct it, and commit what is right.")
 
 working = session.current()
-chosen, run = replay_setting.draw(working)
+chosen, run, namespace = replay_setting.draw(working)
 if chosen is None:
     states.empty("No conversation yet", "Upload a file above, or replay a sample.", icon=":material/forum:")
 elif not chosen.transcript.messages:
     states.empty("Nobody says anything here", "This conversation holds no message, so there is nothing to plan.")
+elif namespace is not None and replay_mode.choose() == "compare":
+    replay_compare.draw(working, chosen, namespace)
 else:
     left, right = st.columns([5, 6], gap="medium")
     # The plan is drawn first, since it decides which quote stands out.

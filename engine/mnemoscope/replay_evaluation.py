@@ -22,6 +22,7 @@ from .facts import ModelCall
 from .junk import junk_reason
 from .messages import Message
 from .namespaces import Namespace
+from .planner import label_of
 from .plans import Plan
 from .quotes import Quotable
 from .records import MemoryRecord
@@ -181,7 +182,7 @@ def evaluate(
         if watch is not None:
             watch.at(done / len(listed))
         results.append(_result(case, setup, embeddings, match_from))
-    extractor = "rules" if setup.model is None else str(setup.parts()["extractor"].label)
+    extractor = label_of(setup.parts()["extractor"])
     return ReplayReport(setup.name, extractor, identity_of(embeddings), match_from, tuple(results))
 
 

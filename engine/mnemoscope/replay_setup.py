@@ -41,8 +41,9 @@ _FILES = ("extract_prompt", "consolidate_prompt")
 class ReplaySetup:
     """One way to replay. Without a model, rules extract and consolidate.
 
-    `model` is a name or a chat model. The prompts are instructions instead of those that ship with the library;
-    `part_characters` is how much of a conversation one call is shown. `embedder` names what compares texts.
+    `model` is a name or a chat model; `extractor` and `consolidator` are taken as they are instead. The prompts are
+    instructions instead of those that ship with the library; `part_characters` is how much of a conversation one call
+    is shown. `embedder` names what compares texts.
     """
 
     name: str = "rules"
@@ -52,6 +53,8 @@ class ReplaySetup:
     consolidate_prompt: str | None = None
     part_characters: int = PART_CHARACTERS
     embedder: str = "bundled"
+    extractor: Any = None
+    consolidator: Any = None
 
     def parts(self) -> dict[str, Any]:
         """The extractor and the consolidator, by the names that `MemoryEngine` takes them under.
@@ -59,12 +62,15 @@ class ReplaySetup:
         Raises:
             ConfigurationError: there is no such model.
         """
+        return {"extractor": self.extractor or self._extractor(), "consolidator": self.consolidator or self._judge()}
+
+    def _extractor(self) -> Any:
         if self.model is None:
-            return {"extractor": RuleExtractor(), "consolidator": RuleConsolidator()}
-        return {
-            "extractor": LLMExtractor(self.model, prompt=self.extract_prompt, part_characters=self.part_characters),
-            "consolidator": LLMConsolidator(self.model, prompt=self.consolidate_prompt),
-        }
+            return RuleExtractor()
+        return LLMExtractor(self.model, prompt=self.extract_prompt, part_characters=self.part_characters)
+
+    def _judge(self) -> Any:
+        return RuleConsolidator() if self.model is None else LLMConsolidator(self.model, prompt=self.consolidate_prompt)
 
 
 def read_setup(path: str | Path) -> ReplaySetup:

@@ -1,0 +1,83 @@
+"""Two plans drawn side by side, fact by fact, with the differences marked."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope import Plan
+
+from app import replay_detail, replay_diff, tables
+from app.display import counted, one_line, safe
+from app.replay_decision import OUTCOMES, stored_text
+from app.replay_pairs import Pair, pairs
+
+__all__ = ["DIFFERENCES_KEY", "draw"]
+
+DIFFERENCES_KEY = "replay.only_differences"
+PAGE_KEY = "p_pairs"
+PAIRS_PER_PAGE, TEXT_LIMIT, RAW_LIMIT = 25, 600, 20_000
+
+
+def draw(left: Plan, right: Plan) -> None:
+    """Draw what each comes to, and every pair of facts."""
+    for column, plan in zip(st.columns(2, gap="medium"), (left, right), strict=True):
+        with column:
+            _draw_head(plan)
+    found = pairs(left, right)
+    differing = [pair for pair in found if pair.difference]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{counted(len(differing), 'difference')}** in {counted(len(found), 'fact')}", width="content")
+        only = st.toggle("Show the differences alone", key=DIFFERENCES_KEY)
+    shown = differing if only else found
+    window = tables.pager(len(shown), key=PAGE_KEY, per_page=PAIRS_PER_PAGE)
+    for at in range(window.start, window.stop):
+        for column, plan, position in zip(
+            st.columns(2, gap="medium"), (left, right), (shown[at].left, shown[at].right), strict=True
+        ):
+            with column:
+                _draw_fact(plan, position, shown[at])
+
+
+def _draw_head(plan: Plan) -> None:
+    if plan.failure is not None:
+        st.error("**No facts could be extracted**", icon=":material/error:")
+        st.code(safe(f"{plan.failure.failure}: {plan.failure}", 2_000), language=None, wrap_lines=True)
+    counts = replay_diff.counts(plan)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for outcome, look in OUTCOMES.items():
+            if counts.get(outcome):
+                st.badge(f"{counts[outcome]} {look.noun}", icon=look.icon, color=look.colour, help=look.help)
+    st.text(_figures(plan))
+    answers = [call.raw for call in plan.calls if call.raw]
+    if answers:
+        with st.popover("What the model answered", icon=":material/data_object:"):
+            for answer in answers:
+                st.code(safe(answer, RAW_LIMIT), language=None, wrap_lines=True)
+
+
+def _figures(plan: Plan) -> str:
+    tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in plan.calls)
+    parts = [one_line(plan.extractor, 60), f"{plan.seconds:.2f} s", counted(len(plan.calls), "model call")]
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    held = sum(plan.held_back.values())
+    return " · ".join([*parts, f"{held:,} held back"])
+
+
+def _draw_fact(plan: Plan, position: int | None, pair: Pair) -> None:
+    with st.container(border=True, gap="xsmall"):
+        if position is None:
+            st.caption("Nothing here answers to it.")
+            return
+        planned = plan.facts[position]
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            replay_detail.badge(planned)
+            if pair.difference:
+                st.badge(pair.difference, icon=":material/difference:", color="orange")
+            nearest = f", nearest {planned.compared[0][1]:.2f}" if planned.compared else ""
+            st.caption(f"importance {replay_detail.importance_of(plan, planned):.2f}{nearest}", width="content")
+        changes = [change for change in plan.changes if position in change.facts]
+        if any(change.before is not None for change in changes):
+            st.code(replay_diff.diff_of_all(changes), language="diff", wrap_lines=True)
+        else:
+            st.text(safe(stored_text(planned), TEXT_LIMIT))
+        st.caption(":material/info: Why")
+        st.text(safe(planned.reason, TEXT_LIMIT))
