@@ -93,7 +93,13 @@ def _draw_memories(looked: Looked, finding: Finding) -> None:
 def _draw_memory(finding: Finding, record: MemoryRecord, at: int, *, says_where: bool) -> None:
     ref, proposal = (record.namespace, record.key), finding.proposal
     with st.container(border=True, gap="xsmall", key=f"curate-memory-{at}"):
-        st.text(safe(record.content, TEXT_LIMIT) or "(no text)")
+        with st.container(horizontal=True, gap="small"):
+            st.text(safe(record.content, TEXT_LIMIT) or "(no text)", width="stretch")
+            query = {"ns": list(record.namespace), "b_private": "true", **browse_opened.query_of(ref)}
+            st.page_link(
+                navigation.path_of("browse"), label="Open", icon=":material/open_in_new:", width="content",
+                query_params=query,
+            )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if proposal is not None and len(finding.refs) > 1:
                 _draw_part(finding, proposal, ref)
@@ -102,11 +108,6 @@ def _draw_memory(finding: Finding, record: MemoryRecord, at: int, *, says_where:
             beside = " · ".join(filter(None, (where, f"from {record.source}" if record.source else "")))
             if beside:
                 st.text(one_line(beside, 80), width="content")
-            st.space("stretch")
-            st.page_link(
-                navigation.path_of("browse"), label="Open", icon=":material/open_in_new:", width="content",
-                query_params={"ns": list(record.namespace), "b_private": "true", **browse_opened.query_of(ref)},
-            )  # fmt: skip
 
 
 def _about(record: MemoryRecord) -> str:

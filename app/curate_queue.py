@@ -110,7 +110,8 @@ def _go_to_clicked(key: str, name: str, ids: Sequence[str], start: int) -> None:
 def _draw_actions(
     working: Session, looked: Looked, ticked: list[Finding], findings: Sequence[Finding], *, is_rejected: bool
 ) -> None:
-    chosen, which = (ticked, "") if ticked else (list(findings), "all ")
+    chosen = ticked or list(findings)
+    which = "all " if not ticked and len(findings) > 1 else ""
     help = None if working.is_writing else working.closed or "Reading only. Switch writing on at the top of the page."
     number = f"{which}{len(chosen):,}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-many"):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mnemoscope import WORKLISTS, Change, Finding, MemoryRecord, Rejection, Survey
 from mnemoscope.index import ScopeIndex
 from mnemoscope.stores.base import Ref, StoredItem
 
-from app.curate_work import Work
+from app.curate_work import Work, moved
 
 __all__ = ["Looked", "Rows", "look"]
 
@@ -25,12 +25,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Looked:
-    """Every worklist as it is now, with the memories and changes that its rows are about."""
+    """Every worklist as it is now, with the memories and changes that its rows are about.
+
+    `changed` counts the memories that are not what they were when the worklists were worked out.
+    """
 
     rows: Mapping[str, Rows]
     index: ScopeIndex
     changes: Mapping[str, Change]
     survey: Survey
+    changed: int = 0
 
     def record(self, ref: Ref) -> MemoryRecord | None:
         """The memory at this place as it is now."""
@@ -47,12 +51,12 @@ def look(
     work: Work,
     survey: Survey,
     index: ScopeIndex,
-    gone: Collection[Ref],
     rejected: Mapping[str, Rejection],
     *,
     include_private: bool,
 ) -> Looked:
-    """What the work found, as far as it still holds of this index; `gone` are the places that have changed since."""
+    """What the work found, as far as it still holds of this index."""
+    gone = moved(survey.index, index)
     looked = Looked({}, index, {change.id: change for change in survey.changes}, survey)
     rows = {}
     for name in WORKLISTS:
@@ -62,7 +66,7 @@ def look(
         offered = sum(finding.id not in rejected for finding in holding)
         turned_down = [finding for finding in seen if finding.id in rejected]
         rows[name] = Rows(opened, turned_down, hidden=offered - len(opened))
-    return replace(looked, rows=rows)
+    return replace(looked, rows=rows, changed=len(gone))
 
 
 def _is_private(finding: Finding, looked: Looked) -> bool:

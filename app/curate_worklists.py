@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import streamlit as st
-from mnemoscope import WORKLISTS, CancelledWorkError, Criteria, Finding
+from mnemoscope import WORKLISTS, CancelledWorkError, Criteria, Finding, Survey
 from mnemoscope.index import ScopeIndex
 
 from app import connections, curate_card, curate_queue, python_lines, session, states
 from app.curate_rows import Looked, Rows, look
 from app.curate_work import QUICK_SECONDS, Shelf, Work, moved, shelf
 from app.display import counted
+from app.kept import kept
 from app.scope import Scope
 from app.session import Session
 
@@ -42,12 +43,9 @@ def draw(working: Session, here: Scope) -> None:
     work = _worked(working, here, shelved, index, criteria, judged)
     if work is None or work.survey is None:
         return
-    gone = moved(work.survey.index, index)
+    looked = _looked(working, here, work, work.survey, index)
     with status:
-        _draw_age(working, here, shelved, (criteria, judged), len(gone))
-    rejected = working.engine.rejections(here.namespace, subtree=here.subtree)
-    private = bool(st.session_state.get(PRIVATE_KEY))
-    looked = look(work, work.survey, index, gone, rejected, include_private=private)
+        _draw_age(working, here, shelved, (criteria, judged), looked.changed)
     with lists:
         name = _choose(looked)
     with help:
@@ -58,6 +56,16 @@ def draw(working: Session, here: Scope) -> None:
             "These rows": python_lines.call("worklist", name, here.namespace, subtree=here.subtree or None),
             "Accept or reject them": "engine.accept(findings, reason='…')\nengine.reject(findings, reason='…')",
         }
+    )
+
+
+def _looked(working: Session, here: Scope, work: Work, survey: Survey, index: ScopeIndex) -> Looked:
+    rejected = working.engine.rejections(here.namespace, subtree=here.subtree)
+    private = bool(st.session_state.get(PRIVATE_KEY))
+    return kept(
+        "curate",
+        (work, index, frozenset(rejected), private),
+        lambda: look(work, survey, index, rejected, include_private=private),
     )
 
 

@@ -107,9 +107,9 @@ def _draw_facts(change: Change) -> None:
     }
     with st.container(gap="xxsmall"):
         for name, value in facts.items():
-            with st.container(horizontal=True, gap="small"):
-                st.caption(name, width=90)
-                st.text(value, width="stretch")
+            label, fact = st.columns([1, 4], gap="small")
+            label.caption(name)
+            fact.text(value)
     ref = (change.namespace, change.key)
     query = {"ns": list(change.namespace), **browse_opened.query_of(ref)}
     navigation.link_to("browse", "The memory in Browse", **query)

@@ -86,11 +86,12 @@ def draw(working: Session, here: Scope) -> None:
     exact = Scope(namespace, subtree=False)
     stamped = stamp(working, exact, "journal")
     try:
-        found = kept(
-            "compare",
-            None if stamped is None else (stamped, moment),
-            lambda: compare(working.engine.as_of(namespace, moment), working.engine.index(namespace).records),
-        )
+        with st.spinner("Reading the history …"):
+            found = kept(
+                "compare",
+                None if stamped is None else (stamped, moment),
+                lambda: compare(working.engine.as_of(namespace, moment), working.engine.index(namespace).records),
+            )
     except MnemoscopeError as error:
         states.failed(error)
         return

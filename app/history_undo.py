@@ -40,11 +40,12 @@ def draw(working: Session, here: Scope) -> None:
         return
     stamped = stamp(working, here, "journal")
     try:
-        plan = kept(
-            "undo",
-            None if stamped is None else (stamped, by, run, options.get("since")),
-            lambda: working.engine.plan_undo(here.namespace, subtree=here.subtree, by=by, run=run, **options),
-        )
+        with st.spinner("Reading the history …"):
+            plan = kept(
+                "undo",
+                None if stamped is None else (stamped, by, run, options.get("since")),
+                lambda: working.engine.plan_undo(here.namespace, subtree=here.subtree, by=by, run=run, **options),
+            )
     except MnemoscopeError as error:
         states.failed(error)
         return

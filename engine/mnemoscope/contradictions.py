@@ -72,7 +72,7 @@ def _attributes(survey: Survey) -> dict[int, tuple[int, str, str]]:
     stated: dict[int, tuple[int, str, str]] = {}
     for done, at in enumerate(np.flatnonzero(survey.is_open).tolist()):
         if done % 1000 == 0:
-            survey.watch.at(0.8)
+            survey.watch.at(0.8 + 0.2 * done / len(survey.records))
         attribute = survey.statement(at).attribute
         if attribute is not None:
             # A sentence kept in its own language names nobody: it is the person who is talking.
