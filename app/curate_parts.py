@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app import curate_retention, curate_trash, curate_worklists, transfer_export, transfer_import
+from app import curate_adopt, curate_retention, curate_trash, curate_worklists, transfer_export, transfer_import
 from app.scope import Scope
 from app.session import Session
 
@@ -29,6 +29,7 @@ PARTS: dict[str, Callable[[Session, Scope], None]] = {
     "Worklists": curate_worklists.draw,
     "Trash": curate_trash.draw,
     "Retention": curate_retention.draw,
+    "Adopt": curate_adopt.draw,
     "Export and import": _transfer,
 }
 """Every part by its label, and what draws it."""
