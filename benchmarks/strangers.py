@@ -23,7 +23,7 @@ from langmem import create_manage_memory_tool, create_memory_store_manager, crea
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.stores.sqlite import open_sqlite
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 SPACE = ("memories", "ana")
 SHARED = ("shared", "ana")
@@ -39,7 +39,7 @@ class Person(BaseModel):
 class Scripted(BaseChatModel):
     """A chat model that calls the given tools at once, whatever it is asked; with none, it says nothing."""
 
-    calls: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
