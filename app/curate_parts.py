@@ -14,11 +14,11 @@ __all__ = ["PARTS", "PART_KEY", "choose"]
 
 PART_KEY = "w_part"
 
-_WITH_TEXTS = ("Worklists", "Trash")
+_WITH_TEXTS = ("Worklists", "Trash", "Retention")
 
 
 def _transfer(working: Session, here: Scope) -> None:
-    left, right = st.columns([7, 12], gap="large")
+    left, right = st.columns([6, 13], gap="large")
     with left:
         transfer_export.draw(working, here)
     with right:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MnemoscopeError, RetentionPlan, RetentionRule
+from mnemoscope import MemoryRecord, MnemoscopeError, RetentionPlan, RetentionRule
 from mnemoscope.namespaces import Namespace, show_namespace
 
 from app import curate_erase, feedback, python_lines, session, states, tables
+from app.curate_worklists import PRIVATE_KEY
 from app.display import counted, one_line
 from app.kept import kept, stamp
 from app.scope import Scope
@@ -116,7 +117,7 @@ def _draw_plan(working: Session, plan: RetentionPlan) -> None:
     st.dataframe(
         pd.DataFrame(
             {
-                "memory": [one_line(each.record.content, tables.TEXT_LIMIT) for each in shown],
+                "memory": [_text(each.record) for each in shown],
                 "importance": pd.array([each.record.importance for each in shown], dtype="Float64"),
                 "changed": pd.to_datetime([each.record.changed_at for each in shown], utc=True),
                 "rules": [one_line(", ".join(each.rules), 120) for each in shown],
@@ -128,6 +129,7 @@ def _draw_plan(working: Session, plan: RetentionPlan) -> None:
             "changed": st.column_config.DatetimeColumn("Changed", format="distance", timezone="UTC", width=110),
             "rules": st.column_config.TextColumn("Because of", width=150),
         },
+        column_order=["memory", "importance", "changed", *(["rules"] if len(plan.rules) > 1 else [])],
         hide_index=True,
         row_height=ROW_HEIGHT,
         height=min(len(shown), ROWS) * ROW_HEIGHT + ROW_HEIGHT + 3,
@@ -138,6 +140,12 @@ def _draw_plan(working: Session, plan: RetentionPlan) -> None:
         disabled=not working.is_writing, on_click=_apply, args=(plan,),
         help="They go to the trash. One undo brings them all back.",
     )  # fmt: skip
+
+
+def _text(record: MemoryRecord) -> str:
+    if record.private and not st.session_state.get(PRIVATE_KEY):
+        return "(private)"
+    return one_line(record.content, tables.TEXT_LIMIT) or "(no text)"
 
 
 def _with_rules(stamped: Any, rules: list[RetentionRule]) -> Any:
@@ -175,7 +183,7 @@ def _add(namespace: Namespace) -> None:
         feedback.refused(error)
         return
     for field in FIELDS:
-        st.session_state.pop(f"curate.rule.{field}", None)
+        st.session_state[f"curate.rule.{field}"] = "" if field in ("name", "categories") else None
     feedback.done("Added the rule. It does nothing until its plan is carried out.")
 
 

@@ -35,6 +35,7 @@ STATUSES: dict[str, ImportStatus] = {
 }  # fmt: skip
 
 _RULE, _STATUS, _KEPT = "transfer.rule", "transfer.status", "transfer.kept"
+_UPLOADS = "transfer.uploads"
 _AS_IT_SAYS, _HERE = "where the file says", "this namespace"
 
 
@@ -50,8 +51,10 @@ class Upload:
 def draw(working: Session, here: Scope) -> None:
     """Draw the upload and, of a file, what importing it would do."""
     st.subheader("Import", anchor=False)
+    # An uploader is emptied by drawing another one.
+    key = f"{UPLOAD_KEY}-{st.session_state.get(_UPLOADS, 0)}"
     st.file_uploader(
-        "A file of memories", key=UPLOAD_KEY, on_change=_keep,
+        "A file of memories", key=key, on_change=_keep, args=(key,),
         help="Our exports, those of mem0, CrewAI and langgraph-memory, and any JSON whose objects have a content.",
     )  # fmt: skip
     upload = st.session_state.get(_KEPT)
@@ -77,8 +80,8 @@ def draw(working: Session, here: Scope) -> None:
     )
 
 
-def _keep() -> None:
-    uploaded = st.session_state[UPLOAD_KEY]
+def _keep(key: str) -> None:
+    uploaded = st.session_state[key]
     if uploaded is None:
         st.session_state.pop(_KEPT, None)
     else:
@@ -119,11 +122,11 @@ def _draw_plan(working: Session, plan: ImportPlan) -> None:
 
 def _draw_rows(rows: list[ImportRow]) -> None:
     columns: dict[str, Any] = {
-        "where": st.column_config.TextColumn("Where", width=90),
-        "status": st.column_config.TextColumn("Is", width=95),
-        "written": st.column_config.CheckboxColumn("Written", width=70),
-        "text": st.column_config.TextColumn("Text", width=260),
-        "reason": st.column_config.TextColumn("Why", width=250),
+        "where": st.column_config.TextColumn("Where", width=70),
+        "status": st.column_config.TextColumn("Is", width=85),
+        "written": st.column_config.CheckboxColumn("Written", width=65),
+        "text": st.column_config.TextColumn("Text", width=240),
+        "reason": st.column_config.TextColumn("Why", width=230),
         "place": st.column_config.TextColumn("Place", width=190),
     }
     st.dataframe(
@@ -161,5 +164,6 @@ def _import(plan: ImportPlan) -> None:
         feedback.refused(error)
         return
     st.session_state.pop(_KEPT, None)
+    st.session_state[_UPLOADS] = st.session_state.get(_UPLOADS, 0) + 1
     undo = changes[0].group if changes else None
     feedback.done(f"Imported {counted(plan.written, 'row')}.", undo=undo)
