@@ -39,6 +39,17 @@ def test_a_second_word_on_the_same_recall_takes_the_place_of_the_first(engine: M
     assert [(each.query, each.useful) for each in engine.feedback_on(ANA)[key]] == [("green tea", True), ("tea", True)]
 
 
+def test_feedback_makes_cases_for_tuning(engine: MemoryEngine) -> None:
+    result = engine.recall("green tea", ANA)
+    tea, dog = (match.record.key for match in result)
+    engine.feedback(result.id, tea, useful=False)
+    again = engine.recall("green tea", ANA)
+    engine.feedback(again.id, tea, useful=True)
+    engine.feedback(again.id, dog, useful=False)
+    [made] = engine.feedback_cases(ANA)
+    assert (made.query, made.namespace, made.expected, made.unwanted) == ("green tea", ANA, (tea,), (dog,))
+
+
 def test_feedback_is_given_by_another_process(engine: MemoryEngine) -> None:
     result = engine.recall("green tea", ANA)
     engine.flush()

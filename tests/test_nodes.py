@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from mnemoscope import InputError, MemoryEngine, StoreError
+from mnemoscope import InputError, MemoryEngine, PermissionDeniedError, StoreError
 from mnemoscope.rendering import UNREADABLE, tokens_of
 from mnemoscope.templates import MissingNamespaceError
 
@@ -174,6 +174,18 @@ def test_a_remember_node_without_a_namespace_ends_the_run(way: Way) -> None:
     graph.add_edge(START, "remember")
     with pytest.raises(MissingNamespaceError, match="user_id"):
         way(graph.compile(), said("I like tea"), {"configurable": {}})
+
+
+@WAY
+def test_an_agent_on_a_read_only_store_goes_on_and_says_so(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_over()
+
+    def refused(*_given: Any) -> None:
+        raise PermissionDeniedError("read-only")
+
+    monkeypatch.setattr(engine.adapter, "write", refused)
+    node = engine.remember_node(namespace=TEMPLATE, into="remembered")
+    assert way(node, said("I like tea"))["remembered"].startswith("Not remembered yet: PermissionDeniedError")
 
 
 @WAY

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from .access import AccessLog, Recalled
+from .cases import Case, case
 from .changes import book
 from .errors import ConflictError, NotFoundError
 from .namespaces import Namespace
@@ -15,7 +16,7 @@ from .stores.base import Guard, StoreAdapter, Write
 from .text import shown
 from .times import from_iso, to_iso
 
-__all__ = ["Feedback", "FeedbackBook", "recall_of"]
+__all__ = ["Feedback", "FeedbackBook", "cases_of", "recall_of"]
 
 KEPT = 200
 """How many words of feedback are kept for each memory; the oldest go first."""
@@ -76,6 +77,23 @@ class FeedbackBook:
                     raise
             else:
                 return
+
+
+def cases_of(namespace: Namespace, feedback: Mapping[str, Sequence[Feedback]]) -> list[Case]:
+    """The feedback on a namespace as cases to measure a ranking by: the latest word on a memory and query counts."""
+    said = sorted(((each, key) for key, words in feedback.items() for each in words), key=lambda pair: pair[0].at)
+    latest = {(each.query, key): each.useful for each, key in said if each.query.strip()}
+    queries = dict.fromkeys(query for query, _ in latest)
+    return [
+        case(
+            query,
+            namespace,
+            expected=[key for (asked, key), useful in latest.items() if asked == query and useful],
+            unwanted=[key for (asked, key), useful in latest.items() if asked == query and not useful],
+            note="from feedback",
+        )
+        for query in queries
+    ]
 
 
 def recall_of(

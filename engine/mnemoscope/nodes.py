@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from .checking import check_whole
-from .errors import EmbeddingError, InputError, ModelError, StoreError
+from .errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
 from .messages import Transcript
 from .namespaces import Namespace
 from .provenance import came_from, thread_of
@@ -36,8 +36,8 @@ Node: TypeAlias = RunnableLambda[Any, dict[str, str]]
 Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
 """Takes messages, their namespace and their thread over, to be remembered elsewhere."""
 
-FAILURES = (EmbeddingError, ModelError, StoreError)
-"""What an agent goes on after: the store, the embedder or the model failed."""
+FAILURES = (ConflictError, EmbeddingError, ModelError, PermissionDeniedError, StoreError)
+"""What an agent goes on after: the store, the embedder or the model failed, or nothing may be written."""
 
 TURNS = 20
 """How many of the last turns a remember node looks through for new ones."""

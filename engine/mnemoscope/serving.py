@@ -10,12 +10,13 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
+from .cases import Case
 from .checking import check_flag, check_texts
 from .document_extraction import DocumentExtractor
 from .editing import Editing
 from .errors import ConfigurationError, ConflictError
 from .facts import ExtractedFact
-from .feedback import Feedback, FeedbackBook, recall_of
+from .feedback import Feedback, FeedbackBook, cases_of, recall_of
 from .journal import Journal
 from .managers import MemoryManager
 from .messages import Transcript
@@ -260,8 +261,13 @@ class Serving(Editing):
         """What was said of the memories of a namespace, by key, the latest first."""
         return FeedbackBook(self.adapter).of(read_namespace(namespace))
 
+    def feedback_cases(self, namespace: NamespaceLike) -> list[Case]:
+        """The feedback on a namespace as cases, to measure and tune a ranking by."""
+        return cases_of(read_namespace(namespace), self.feedback_on(namespace))
+
     afeedback = twin(feedback)
     afeedback_on = twin(feedback_on)
+    afeedback_cases = twin(feedback_cases)
 
     # Turns, each read once
 
