@@ -10,7 +10,7 @@ from mnemoscope.namespaces import show_namespace
 
 from app import feedback, navigation, replay_run
 from app.display import counted, one_line, safe
-from app.replay_conversation import Chosen
+from app.replay_chosen import Chosen
 from app.replay_run import Run
 from app.session import Session
 

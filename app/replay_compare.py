@@ -12,7 +12,7 @@ from mnemoscope.replay_setup import ReplaySetup
 
 from app import replay_base, replay_columns, replay_setups, states
 from app.replay_base import Base
-from app.replay_conversation import Chosen
+from app.replay_chosen import Chosen
 from app.session import Session
 
 __all__ = ["COMPARE_KEY", "Comparison", "draw"]

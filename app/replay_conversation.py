@@ -1,44 +1,33 @@
-"""The conversation that Replay works on: one of the samples, or one of an uploaded file."""
+"""The conversation that Replay works on: samples, or conversations of an uploaded file, one or all in sequence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from mnemoscope.messages import Transcript, read_messages
-from mnemoscope.namespaces import Namespace
+from mnemoscope.namespaces import show_namespace
 from mnemoscope.samples import SampleConversation, load_samples
 from mnemoscope.times import utc_now
 
 from app import replay_upload, replay_url
 from app.display import counted
+from app.replay_chosen import Chosen, joined
 from app.replay_upload import Reading, Upload
 
-__all__ = ["ORIGIN_KEY", "SAMPLE_KEY", "Chosen", "choose_origin", "choose_sample", "choose_uploaded"]
+__all__ = ["ALL_KEY", "ORIGIN_KEY", "SAMPLE_KEY", "choose_origin", "choose_sample", "choose_uploaded"]
 
 ORIGIN_KEY = "replay.origin"
 SAMPLE_KEY = "p_sample"
+ALL_KEY = "replay.all_in_sequence"
 
-_ORIGINS = {"sample": ":material/forum: A sample", "upload": ":material/upload_file: A file"}
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A conversation to replay.
-
-    `source` names it in the evidence of what is remembered, and `python` is an expression for its messages. Samples
-    are `meant_for` a namespace, and their `description` is fixed text.
-    """
-
-    source: str
-    transcript: Transcript
-    python: str
-    meant_for: Namespace | None = None
-    description: str = ""
+_ORIGINS = {
+    "sample": ":material/forum: A sample",
+    "upload": ":material/upload_file: A file",
+    "thread": ":material/database: A thread",
+}
 
 
 def choose_origin() -> str:
-    """Draw whether a sample or a file is replayed: "sample" or "upload"."""
+    """Draw what is replayed: "sample", "upload" or "thread"."""
     origin: str = st.segmented_control(
         "Replay",
         list(_ORIGINS),
@@ -67,6 +56,9 @@ def choose_sample() -> Chosen:
         persist_state="session",
     )
     sample = samples[chosen]
+    alike = [each for each in samples.values() if each.namespace == sample.namespace]
+    if _wants_all(len(alike), f"samples for {show_namespace(sample.namespace)}"):
+        return _all_samples(alike)
     return Chosen(
         source=sample.id,
         transcript=read_messages(sample.messages),
@@ -77,12 +69,38 @@ def choose_sample() -> Chosen:
 
 
 def choose_uploaded(upload: Upload, reading: Reading) -> Chosen:
-    """Draw the choice of one of the file's conversations."""
+    """Draw the choice of one of the file's conversations, or of all."""
     conversation = replay_upload.choose_conversation(reading)
+    if _wants_all(len(reading.conversations), "conversations of the file"):
+        return _all_uploaded(upload, reading)
     return Chosen(
         source=f"{upload.name}/{conversation.id}",
         transcript=Transcript(conversation.messages, conversation.left_out, conversation.notes),
         python=_read_in_python(upload, conversation.id),
+    )
+
+
+def _wants_all(number: int, noun: str) -> bool:
+    return number > 1 and st.checkbox(f"All {number:,} {noun}, one after the other", key=ALL_KEY)
+
+
+def _all_samples(samples: list[SampleConversation]) -> Chosen:
+    where = samples[0].namespace
+    return Chosen(
+        source=f"samples/{show_namespace(where)}",
+        transcript=joined([(each.id, read_messages(each.messages)) for each in samples]),
+        python=f"[said for each in load_samples(utc_now()) if each.namespace == {where!r} for said in each.messages]",
+        meant_for=where,
+    )
+
+
+def _all_uploaded(upload: Upload, reading: Reading) -> Chosen:
+    read = f"read_conversations(open({upload.name!r}, 'rb'), name={upload.name!r})"
+    found = reading.conversations
+    return Chosen(
+        source=upload.name,
+        transcript=joined([(each.id, Transcript(each.messages, each.left_out, each.notes)) for each in found]),
+        python=f"[said for each in {read} if isinstance(each, Conversation) for said in each.messages]",
     )
 
 

@@ -15,7 +15,7 @@ _MODES = {"plan": ":material/fact_check: One plan", "compare": ":material/compar
 def choose() -> str:
     """Draw the choice: "plan" or "compare"."""
     replay_url.follow(MODE_KEY, _MODES, "plan")
-    return st.segmented_control(
+    mode = st.segmented_control(
         "Do",
         list(_MODES),
         format_func=lambda name: _MODES[name],
@@ -26,3 +26,4 @@ def choose() -> str:
         persist_state="session",
         label_visibility="collapsed",
     )
+    return mode or "plan"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from mnemoscope.namespaces import show_namespace
 
-from app import python_lines, replay_commit, replay_facts, replay_summary, replay_url, states
-from app.replay_conversation import Chosen
+from app import python_lines, replay_commit, replay_expected, replay_facts, replay_summary, replay_url, states
+from app.replay_chosen import Chosen
 from app.replay_facts import VIEW_KEY
 from app.replay_run import Run
 from app.session import Session
@@ -70,6 +70,7 @@ def _draw_plan(run: Run, working: Session, chosen: Chosen) -> None:
             icon=":material/sentiment_calm:",
         )
     replay_summary.draw_reading(plan)
+    replay_expected.draw(plan, chosen)
 
 
 def _draw_view(run: Run) -> None:

@@ -23,7 +23,7 @@ from mnemoscope.namespaces import Namespace
 
 from app import feedback, session
 from app.display import counted
-from app.replay_conversation import Chosen
+from app.replay_chosen import Chosen
 from app.session import Session
 
 __all__ = ["Run", "amend", "begin", "commit", "current", "discard", "is_undone", "open_facts", "tick", "tick_all"]

@@ -8,8 +8,8 @@ import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 from mnemoscope.namespaces import Namespace
 
-from app import replay_conversation, replay_run, replay_target, replay_upload, states
-from app.replay_conversation import Chosen
+from app import replay_conversation, replay_run, replay_target, replay_thread, replay_upload, states
+from app.replay_chosen import Chosen
 from app.replay_run import Run
 from app.replay_upload import Reading, Upload
 from app.session import Session
@@ -32,9 +32,10 @@ def draw(working: Session) -> Setting:
     with st.container(border=True, key="replay-setting"):
         origin = replay_conversation.choose_origin()
         upload, reading = _choose_file() if origin == "upload" else (None, None)
+        thread = replay_thread.choose(working) if origin == "thread" else None
         which, where, start = st.columns([6, 5, 2], vertical_alignment="bottom")
         with which:
-            chosen = _choose(origin, upload, reading)
+            chosen = thread or _choose(origin, upload, reading)
         with where:
             namespace = replay_target.choose(chosen, working.engine.counts())
         with start:
@@ -54,7 +55,7 @@ def _choose(origin: str, upload: Upload | None, reading: Reading | None) -> Chos
         return replay_conversation.choose_sample()
     if upload is not None and reading is not None and reading.conversations:
         return replay_conversation.choose_uploaded(upload, reading)
-    st.selectbox("Conversation", [], disabled=True, placeholder="Upload a file first", key="replay.no_conversation")
+    st.selectbox("Conversation", [], disabled=True, placeholder="Choose above first", key="replay.no_conversation")
     return None
 
 

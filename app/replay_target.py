@@ -10,7 +10,7 @@ from mnemoscope.namespaces import Namespace, read_namespace, show_namespace
 
 from app import scope
 from app.display import one_line, safe
-from app.replay_conversation import Chosen
+from app.replay_chosen import Chosen
 
 __all__ = ["TARGET_KEY", "choose"]
 
