@@ -26,6 +26,7 @@ __all__ = [
     "actors",
     "clear",
     "draw",
+    "first_page",
     "is_private",
     "moment_of",
     "page",
