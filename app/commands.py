@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from app.command_evaluate import evaluate
 from app.command_history import forget, history, undo
 from app.command_recall import listing, recall
 from app.command_remember import remember
@@ -93,7 +94,7 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
         raise SystemExit(1)
 
 
-SCRIPTS: list[click.Command] = [recall, remember, listing, export, importing, forget, history, undo]
+SCRIPTS: list[click.Command] = [recall, remember, listing, evaluate, export, importing, forget, history, undo]
 """The commands for scripts, on one connection each."""
 
 COMMANDS: list[click.Command] = [run, demo, doctor, replay, *SCRIPTS]
