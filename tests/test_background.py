@@ -153,6 +153,39 @@ def test_flush_lets_one_conversation_begin_and_leaves_the_others() -> None:
 # Order and fairness
 
 
+def test_a_stream_of_new_users_does_not_keep_one_waiting(tmp_path: Path) -> None:
+    queue = JobQueue(tmp_path / "queue.sqlite")
+    for number in range(3):
+        add(queue, ANA, f"t{number}", 0.0)
+    served = []
+    for now in range(1, 7):
+        add(queue, ("memories", f"new{now}"), "t", float(now))
+        taken = claim(queue, float(now))
+        served.append(taken.namespace[1])
+        queue.finish(taken.id, "w", now=now + 0.5)
+    assert served == ["ana", "new1", "ana", "new2", "new3", "ana"]
+    queue.close()
+
+
+def test_users_without_work_leave_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "queue.sqlite"
+    engine = engine_over(extractor=Recording(failures=1, error=InputError("no")))
+    with engine.background(path, **SOON) as background:
+        failed = background.submit("Tea", ANA)
+        background.drain(10)
+        background.submit("Jazz", BEN)
+        background.drain(10)
+        background.submit("Jazz", ("memories", "cleo"), after_seconds=3600)
+        background.withdraw("memories/cleo")
+        look = sqlite3.connect(path)
+        assert look.execute("SELECT count(*) FROM served").fetchone() == (0,)
+        background.retry(failed or "")
+        assert background.drain(10) == 0
+        assert look.execute("SELECT count(*) FROM served").fetchone() == (0,)
+        look.close()
+    assert contents(engine) == ["Tea"]
+
+
 def test_the_jobs_of_a_thread_are_done_in_order_and_a_namespace_has_one_at_a_time(tmp_path: Path) -> None:
     queue = JobQueue(tmp_path / "queue.sqlite")
     first = add(queue, ANA, "t1", 0.0)
@@ -172,10 +205,11 @@ def test_the_jobs_of_a_thread_are_done_in_order_and_a_namespace_has_one_at_a_tim
 
 def test_a_user_with_many_conversations_does_not_keep_others_waiting(tmp_path: Path) -> None:
     queue = JobQueue(tmp_path / "queue.sqlite")
+    cleo = ("memories", "cleo")
     for number in range(20):
         add(queue, ANA, f"t{number}", 0.0)
     add(queue, BEN, "t", 1.0)
-    add(queue, ("memories", "cleo"), "t", 2.0)
+    add(queue, cleo, "t", 2.0)
     served = []
     for now in range(3, 9):
         taken = claim(queue, float(now))
@@ -379,13 +413,14 @@ def test_of_two_who_do_the_same_job_at_the_same_time_one_writes() -> None:
     assert contents(engine) == ["Tea by the other"]
 
 
-def test_two_processes_share_one_queue(tmp_path: Path) -> None:
+def test_two_backgrounds_share_one_queue(tmp_path: Path) -> None:
     engine, path = engine_over(), tmp_path / "queue.sqlite"
     with engine.background(path, debounce=0) as one, engine.background(path, debounce=0) as other:
         for number in range(30):
             (one if number % 2 else other).submit(f"Fact {number}", ("memories", f"user{number % 5}"), str(number))
-        assert one.drain(30) == 0
-        assert other.counts()["done"] == 30
+        one.drain(30)
+        assert other.drain(30) == 0
+        assert one.counts()["done"] == 30
     assert sum(engine.counts().values()) == 30
     assert len(engine.history()) == 30
 

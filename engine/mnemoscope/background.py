@@ -26,7 +26,7 @@ from .text import shown
 from .twins import check_options
 from .unread import spoken, turns_in
 
-__all__ = ["Background", "Pace"]
+__all__ = ["Background", "Pace", "check_seconds"]
 
 _TRIED_AGAIN = (ConflictError, EmbeddingError, ModelError, StoreError)
 _LONGEST_BACKOFF = 600.0
@@ -71,7 +71,7 @@ class Pace:
             if getattr(self, name) < least:
                 raise ConfigurationError(f"{name} must be at least {least}, got {getattr(self, name)}.")
         for name in ("debounce", "at_latest", "backoff", "lease", "exit_timeout"):
-            _check_seconds(name, getattr(self, name))
+            check_seconds(name, getattr(self, name))
         if not self.lease:
             raise ConfigurationError("lease must be more than 0 seconds, or a job would be taken from whoever does it.")
 
@@ -141,7 +141,7 @@ class Background:
                 raise InputError(f"There is nothing to remember: {transcript.notes[0]}")
             return None
         wait = self._pace.debounce if after_seconds is None else after_seconds
-        _check_seconds("after_seconds", wait, InputError)
+        check_seconds("after_seconds", wait, InputError)
         self._check_usable()
         now = self._clock()
         id = self._queue.add(
@@ -326,8 +326,12 @@ class Background:
                 _log.warning("The leases of running jobs could not be renewed.", exc_info=error)
 
     def _at_exit(self) -> None:
-        if os.getpid() == self._pid:
+        if os.getpid() != self._pid:
+            return
+        try:
             self.close(self._pace.exit_timeout)
+        except StoreError as error:
+            _log.warning("The queue of memories failed at the end of the process.", exc_info=error)
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
@@ -342,7 +346,8 @@ class Background:
             raise ConfigurationError("This background was closed, so it takes nothing over. Make another one.")
 
 
-def _check_seconds(name: str, value: object, error: type[ConfigurationError | InputError] = ConfigurationError) -> None:
+def check_seconds(name: str, value: object, error: type[ConfigurationError | InputError] = ConfigurationError) -> None:
+    """A number of seconds."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and 0 <= value <= 1e9):  # type: ignore[operator]
         raise error(f"{name} must be a number of seconds from 0 to a billion, got {shown(value)}.")

@@ -38,7 +38,9 @@ CREATE TABLE IF NOT EXISTS jobs (
     error TEXT NOT NULL DEFAULT '',
     outcome TEXT NOT NULL DEFAULT ''
 );
-CREATE INDEX IF NOT EXISTS jobs_by_place ON jobs (state, namespace, thread, number);
+CREATE INDEX IF NOT EXISTS jobs_by_thread ON jobs (state, namespace, thread, number);
+CREATE INDEX IF NOT EXISTS jobs_by_number ON jobs (state, namespace, number);
+CREATE INDEX IF NOT EXISTS jobs_by_due ON jobs (state, due);
 CREATE TABLE IF NOT EXISTS turns (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     job TEXT NOT NULL,
@@ -47,7 +49,12 @@ CREATE TABLE IF NOT EXISTS turns (
     UNIQUE (job, name)
 );
 CREATE INDEX IF NOT EXISTS turns_by_job ON turns (job, number);
-CREATE TABLE IF NOT EXISTS served (namespace TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS served (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace TEXT NOT NULL UNIQUE,
+    turn INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS served_by_turn ON served (turn, number);
 """
 _LISTED = "SELECT j.*, (SELECT count(*) FROM turns t WHERE t.job = j.id) AS held FROM jobs j"
 

@@ -8,7 +8,6 @@ time, in the order of arrival, and whose last turn is longest ago comes first.
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import threading
 import uuid
@@ -22,21 +21,31 @@ from .jobs import Claim, Job, JobState, read_turn, turn_value
 from .messages import Message
 from .namespaces import Namespace
 from .queue_file import counted, listed, open_queue
+from .unread import has_own_id
 
 __all__ = ["KEPT", "JobQueue"]
 
 KEPT = 1_000
 """How many jobs that are done stay listed."""
 
+# Namespaces that have work, the one that was served longest ago first; of each, its oldest job that may begin.
 _NEXT = """
-SELECT j.id FROM jobs j LEFT JOIN served s ON s.namespace = j.namespace
-WHERE j.state = 'waiting' AND j.due <= :now
-AND NOT EXISTS (SELECT 1 FROM jobs r WHERE r.state = 'running' AND r.namespace = j.namespace)
-AND NOT EXISTS (SELECT 1 FROM jobs e WHERE e.state = 'waiting' AND e.namespace = j.namespace
-    AND e.thread IS j.thread AND e.number < j.number)
-ORDER BY coalesce(s.turn, 0), j.number LIMIT 1
+SELECT (
+    SELECT j.id FROM jobs j
+    WHERE j.state = 'waiting' AND j.namespace = s.namespace AND j.due <= :now
+    AND NOT EXISTS (SELECT 1 FROM jobs e WHERE e.state = 'waiting' AND e.namespace = j.namespace
+        AND e.thread IS j.thread AND e.number < j.number)
+    ORDER BY j.number LIMIT 1
+) AS job
+FROM served s
+WHERE NOT EXISTS (SELECT 1 FROM jobs r WHERE r.state = 'running' AND r.namespace = s.namespace)
+AND job IS NOT NULL
+ORDER BY s.turn, s.number LIMIT 1
 """
-_GIVEN_BY_POSITION = re.compile(r"m\d+'*")
+_IDLE = """
+DELETE FROM served WHERE namespace = ?
+AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.state IN ('waiting', 'running') AND j.namespace = served.namespace)
+"""
 
 
 class JobQueue:
@@ -87,6 +96,11 @@ class JobQueue:
                 )
             else:
                 _check_room(connection, capacity)
+                # Whoever is new comes after those who wait already, so that no stream of new ones starves them.
+                connection.execute(
+                    "INSERT OR IGNORE INTO served (namespace, turn) SELECT ?, coalesce(max(turn), 0) FROM served",
+                    (place[0],),
+                )
                 connection.execute(
                     "INSERT INTO jobs (id, namespace, thread, terms, state, submitted, due) "
                     "VALUES (?, ?, ?, ?, 'waiting', ?, ?)",
@@ -112,6 +126,7 @@ class JobQueue:
             ids = [(row["id"],) for row in found]
             connection.executemany("DELETE FROM turns WHERE job = ?", ids)
             connection.executemany("DELETE FROM jobs WHERE id = ?", ids)
+            connection.execute(_IDLE, (_written(namespace),))
         return len(ids)
 
     # Working
@@ -131,12 +146,11 @@ class JobQueue:
             connection.execute(
                 "UPDATE jobs SET state = 'running', is_open = 0, attempts = attempts + 1, worker = ?, lease = ? "
                 "WHERE id = ?",
-                (worker, now + lease, row["id"]),
+                (worker, now + lease, row["job"]),
             )
-            job = connection.execute("SELECT * FROM jobs WHERE id = ?", (row["id"],)).fetchone()
+            job = connection.execute("SELECT * FROM jobs WHERE id = ?", (row["job"],)).fetchone()
             connection.execute(
-                "INSERT INTO served SELECT ?, coalesce(max(turn), 0) + 1 FROM served WHERE true "
-                "ON CONFLICT (namespace) DO UPDATE SET turn = excluded.turn",
+                "UPDATE served SET turn = (SELECT max(turn) + 1 FROM served) WHERE namespace = ?",
                 (job["namespace"],),
             )
             turns = connection.execute("SELECT value FROM turns WHERE job = ? ORDER BY number", (job["id"],))
@@ -190,6 +204,11 @@ class JobQueue:
                 "WHERE id = ? AND state IN ('failed', 'waiting')",
                 (now, id),
             ).rowcount
+            connection.execute(
+                "INSERT OR IGNORE INTO served (namespace, turn) SELECT j.namespace, "
+                "(SELECT coalesce(max(turn), 0) FROM served) FROM jobs j WHERE j.id = ?",
+                (id,),
+            )
         if not changed:
             raise NotFoundError(f"No job {id!r} has failed or waits; jobs() lists them all.")
 
@@ -209,8 +228,8 @@ class JobQueue:
         """Whether a job is due, or this worker has one."""
         with self._reading() as connection:
             row = connection.execute(
-                "SELECT EXISTS (SELECT 1 FROM jobs WHERE (state = 'waiting' AND due <= ?) "
-                "OR (state = 'running' AND (worker = ? OR lease <= ?)))",
+                "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= ?) "
+                "OR EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND (worker = ? OR lease <= ?))",
                 (now, worker, now),
             ).fetchone()
         return bool(row[0])
@@ -224,8 +243,11 @@ class JobQueue:
     def _has_due(self, now: float) -> bool:
         # A look costs other processes nothing; only a change makes them wait.
         with self._reading() as connection:
-            due = "(state = 'waiting' AND due <= ?) OR (state = 'running' AND lease <= ?)"
-            row = connection.execute(f"SELECT EXISTS (SELECT 1 FROM jobs WHERE {due})", (now, now)).fetchone()
+            row = connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= ?) "
+                "OR EXISTS (SELECT 1 FROM jobs WHERE state = 'running' AND lease <= ?)",
+                (now, now),
+            ).fetchone()
         return bool(row[0])
 
     def close(self) -> None:
@@ -264,7 +286,7 @@ def _check_room(connection: sqlite3.Connection, capacity: int) -> None:
 
 def _merge(connection: sqlite3.Connection, job: str, messages: Sequence[Message]) -> None:
     """Add the turns. Those without an id go in as they come, but not where they only repeat all that there are."""
-    named = [not _GIVEN_BY_POSITION.fullmatch(message.id) for message in messages]
+    named = [has_own_id(message) for message in messages]
     values = [turn_value(message, has_own_id=own) for message, own in zip(messages, named, strict=True)]
     rows = connection.execute("SELECT value FROM turns WHERE job = ? ORDER BY number", (job,)).fetchall()
     before = [row["value"] for row in rows]
@@ -309,6 +331,7 @@ def _close(
         "WHERE id = ? AND worker = ? AND state = 'running'",
         (state, now, error, outcome, id, worker),
     )
+    connection.execute(_IDLE, connection.execute("SELECT namespace FROM jobs WHERE id = ?", (id,)).fetchone())
     return bool(changed.rowcount)
 
 

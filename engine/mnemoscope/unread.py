@@ -20,7 +20,7 @@ from .steps import Step, Steps
 from .stores.base import Guard, StoreAdapter, Write
 from .times import to_iso
 
-__all__ = ["Unread", "spoken", "turns_in", "unread"]
+__all__ = ["Unread", "has_own_id", "spoken", "turns_in", "unread"]
 
 _GIVEN_BY_POSITION = re.compile(r"m\d+'*")
 _SUMMARY = "summarization"
@@ -55,12 +55,17 @@ def spoken(transcript: Transcript) -> list[Message]:
     return [each for each in transcript.messages if each.role in ("user", "assistant") and each.text.strip()]
 
 
+def has_own_id(message: Message) -> bool:
+    """Whether its id is its own, rather than given by its position."""
+    return not _GIVEN_BY_POSITION.fullmatch(message.id)
+
+
 def unread(
     adapter: StoreAdapter, namespace: Namespace, transcript: Transcript, at: datetime, *, reader: str = ""
 ) -> Steps[Unread]:
     """Leave out the turns that bear this reader's mark in the namespace; those without an id are always new."""
     where = book("read", namespace)
-    names = {each.id: _mark(each, reader) for each in spoken(transcript) if not _GIVEN_BY_POSITION.fullmatch(each.id)}
+    names = {each.id: _mark(each, reader) for each in spoken(transcript) if has_own_id(each)}
     found = (yield Step(adapter.get, ([(where, name) for name in names.values()],))) if names else []
     known = {item.key for item in found if item is not None}
     kept = tuple(each for each in transcript.messages if names.get(each.id) not in known)
