@@ -36,6 +36,7 @@ def choose() -> Base:
             list(_BASES),
             format_func=lambda name: _BASES[name],
             key=BASE_KEY,
+            width=380,
             help="Always a copy in memory: whatever happens in it, the store stays as it is.",
         )
         if base != "then":
