@@ -10,7 +10,7 @@ from mnemoscope import MnemoscopeError, Plan
 from mnemoscope.namespaces import Namespace
 from mnemoscope.replay_setup import ReplaySetup
 
-from app import replay_base, replay_columns, replay_setups, states
+from app import replay_base, replay_columns, replay_measure, replay_setups, states
 from app.replay_base import Base
 from app.replay_chosen import Chosen
 from app.session import Session
@@ -38,6 +38,8 @@ def draw(working: Session, chosen: Chosen, namespace: Namespace) -> None:
         with column, st.container(border=True, key=f"replay-{side}"):
             setups.append(replay_setups.choose(working, side, default))
     left, right = setups
+    if left is not None and right is not None:
+        replay_measure.draw(working, left, right)
     made_of = (working.connection, chosen.source, len(chosen.transcript.messages), namespace, base, left, right)
     pressed = st.button(
         "Compare",

@@ -12,7 +12,7 @@ from mnemoscope import ExtractedFact, MemoryEngine
 from mnemoscope.plans import Plan
 from streamlit.testing.v1 import AppTest
 
-from app import replay_base, replay_compare, replay_setups
+from app import replay_base, replay_compare, replay_measure, replay_setups
 from app.replay_columns import DIFFERENCES_KEY
 from app.replay_pairs import Pair, pairs
 
@@ -136,3 +136,29 @@ def test_facts_answer_by_their_words_and_then_by_what_they_rest_on() -> None:
         Pair(None, 2, "only here"),
     ]
     assert [pair.difference for pair in pairs(left, left)] == ["", "", ""]
+
+
+# Measured on conversations with expected memories
+
+
+def test_both_setups_are_measured_and_the_better_one_is_named_by_conversation(
+    dashboard: Dashboard, empty_engine: MemoryEngine
+) -> None:
+    engine = with_extractor(empty_engine, "User moved to Lyon last month")
+    test = dashboard(engine, "replay", query=LYON)
+    test.button(key=replay_measure.MEASURE_KEY).click().run()
+    assert not test.exception
+    figures, cases = (frame.value for frame in test.dataframe[:2])
+    recall = figures[figures["figure"] == "recall"].iloc[0]
+    assert recall["right"] > 0.9 > recall["left"]
+    named = dict(zip(cases["conversation"], cases["better"], strict=True))
+    assert (named["ana-first-trip"], named["empty"]) == ("right", "same")
+    assert empty_engine.counts() == {}
+
+
+def test_a_file_that_is_no_outcome_is_refused(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
+    test = dashboard(empty_engine, "replay", query=LYON)
+    test.file_uploader(key=replay_measure.FILES_KEY).set_value([("x.json", b"{}", "application/json")]).run()
+    test.button(key=replay_measure.MEASURE_KEY).click().run()
+    assert not test.exception
+    assert "This is not a sample conversation" in plain(test)

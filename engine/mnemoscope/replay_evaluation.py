@@ -86,6 +86,11 @@ class CaseResult:
     seconds: float = 0.0
     failure: str | None = None
 
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of this case's precision and recall; None where nothing was expected or left."""
+        return _share(2 * len(self.matches), len(self.memories) + len(self.matches) + len(self.missed))
+
 
 @dataclass(frozen=True)
 class ReplayReport:
