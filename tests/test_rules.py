@@ -56,6 +56,7 @@ def held_back(text: str) -> dict[str, int]:
         ),
         ("Can you remember that I'm left-handed?", ["User is left-handed"]),
         ("I love C. I don't like Java.", ["User loves C", "User does not like Java"]),
+        ("I even play the cello.", ["User plays the cello"]),
     ],
 )
 def test_durable_statement_becomes_a_fact_in_the_third_person(said: str, facts: list[str]) -> None:
@@ -115,6 +116,8 @@ def test_other_languages_are_kept_as_they_were_said(said: str) -> None:
         ("I'm a bit tired today.", "nothing durable"),
         ("I need a hotel in Lyon.", "nothing durable"),
         ("My wife thinks I am lazy.", "nothing durable"),
+        ("Swimming? Yes, I love to.", "nothing durable"),
+        ("Those days are my favourite memories.", "nothing durable"),
     ],
 )
 def test_what_is_no_durable_statement_is_held_back_with_its_reason(said: str, reason: str) -> None:

@@ -105,7 +105,8 @@ _MOMENTARY = re.compile(
     re.IGNORECASE,
 )
 
-_ALSO = re.compile(r"^((?:i|we)(?:['’](?:m|re|ve))?) also(?= )", re.IGNORECASE)
+_ALSO = re.compile(r"^((?:i|we)(?:['’](?:m|re|ve))?) (?:also|even)(?= )", re.IGNORECASE)
+_UNFINISHED = re.compile(r"^(?:those|these)\b|\b(?:to|and|or|the|an|of|than|because)$", re.IGNORECASE)
 _VAGUE = re.compile(
     r"\b(?:it|them|him|here|there|these|those|this(?! (?:year|month|week\w*|spring|summer|autumn|fall|winter|\w+day|"
     r"\w+ber)\b)|"
@@ -273,8 +274,8 @@ def _without_also(text: str) -> str:
 
 
 def _is_vague(seen: str) -> bool:
-    """Whether it leans on something said elsewhere: "I take them to the park"."""
-    return bool(_VAGUE.search(" ".join(seen.split()[1:5])))
+    """Whether it leans on something said elsewhere: "I take them to the park", "I'd love to"."""
+    return bool(_VAGUE.search(" ".join(seen.split()[1:5])) or _UNFINISHED.search(seen.strip()))
 
 
 def _holds(rule: Rule, hidden: str) -> bool:
