@@ -22,7 +22,7 @@ from ..namespaces import Namespace
 from ..times import Clock, utc_now
 from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
 from .postgres_rows import DIALECT, ITEM_COLUMNS, Layout, Row, item_of, read_at, read_layout, read_within
-from .postgres_server import open_postgres, translated
+from .postgres_server import open_postgres, taken, translated
 from .postgres_writing import to_text, transaction, write_all
 from .prefixes import Where, from_prefix
 from .values import prepare
@@ -308,12 +308,18 @@ class PostgresAdapter:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection[Any]]:
-        if isinstance(self.store.conn, ConnectionPool):
-            with self.store.conn.connection() as connection:
-                yield connection
-        else:
+        pool = self.store.conn
+        if not isinstance(pool, ConnectionPool):
             with self.store.lock:
-                yield self.store.conn
+                yield pool
+            return
+        connection = taken(pool)
+        try:
+            # It is committed or rolled back, and stays open.
+            with connection:
+                yield connection
+        finally:
+            pool.putconn(connection)
 
 
 class _LostConnectionError(Exception):

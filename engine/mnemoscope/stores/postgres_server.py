@@ -17,10 +17,13 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from ..errors import ConfigurationError, MnemoscopeError, PermissionDeniedError, StoreError, StoreUnavailableError
 from .base import CONTENT_FIELD
 
-__all__ = ["open_postgres", "translated"]
+__all__ = ["open_postgres", "taken", "translated"]
 
 CONNECT_SECONDS = 10
 """How long a connection may take to be made, or to become free."""
+
+RECONNECT_SECONDS = 2.0
+"""How long a call waits for a connection before it is asked whether the server is there."""
 
 MAX_CONNECTIONS = 4
 """Connections of one store: so many readings go on at once."""
@@ -53,6 +56,7 @@ def open_postgres(
     try:
         with psycopg.connect(info, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
             is_ready = _is_set_up(connection)
+            _check_vectors(connection, shown, is_ready=is_ready)
         if read_only and not is_ready:
             raise StoreUnavailableError(
                 f"The database {shown} holds no LangGraph store with vectors, or an older one; "
@@ -84,6 +88,19 @@ def translated(error: psycopg.Error, server: str = "server") -> MnemoscopeError:
     return StoreError(f"The PostgreSQL {server} failed: {text}")
 
 
+def taken(pool: ConnectionPool[Any]) -> psycopg.Connection[Any]:
+    """A connection of the pool, to be given back by `putconn`.
+
+    Where none comes free soon, it is tried whether the server answers at all, so that it is said at once if not.
+    """
+    try:
+        return pool.getconn(timeout=min(pool.timeout, RECONNECT_SECONDS))
+    except PoolTimeout:
+        if isinstance(pool.conninfo, str):
+            psycopg.connect(pool.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS).close()
+    return pool.getconn()
+
+
 def _read_url(url: str, *, read_only: bool, statement_timeout: float) -> tuple[str, str]:
     """The connection string with our options, and the name of the database without its password."""
     try:
@@ -106,6 +123,8 @@ def _pool(info: str) -> ConnectionPool[psycopg.Connection[dict[str, Any]]]:
         min_size=1,
         max_size=MAX_CONNECTIONS,
         timeout=CONNECT_SECONDS,
+        # What waits longer between its attempts the longer a server is away, notices late that it is back.
+        reconnect_timeout=RECONNECT_SECONDS,
         kwargs={
             "autocommit": True,
             "prepare_threshold": 0,
@@ -134,6 +153,18 @@ def _is_set_up(connection: psycopg.Connection[Any]) -> bool:
         return False
     newest = connection.execute("SELECT max(v) FROM store_migrations").fetchone()
     return newest is not None and (newest[0] or 0) >= len(PostgresStore.MIGRATIONS) - 1
+
+
+def _check_vectors(connection: psycopg.Connection[Any], shown: str, *, is_ready: bool) -> None:
+    found = connection.execute(
+        "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('store_vectors') AND attname = 'embedding' "
+        "AND NOT attisdropped"
+    )
+    if is_ready and found.fetchone() is None:
+        raise StoreUnavailableError(
+            f"The database {shown} has lost its vectors: store_vectors has no column 'embedding', as when pgvector "
+            "was dropped. Restore that table from a backup, with CREATE EXTENSION vector before."
+        )
 
 
 def _message(error: psycopg.Error) -> str:
@@ -186,6 +217,7 @@ _TEXTS = {
     "password authentication failed": "it refuses the user or the password; check both.",
     "no password supplied": "it asks for a password; put one into the URL.",
     "does not exist": "there is no such database or role; check the names.",
+    "No such file or directory": "nothing listens there; check host and port, and that the server runs.",
     "Connection refused": "nothing listens there; check host and port, and that the server runs.",
     "could not translate host name": "the host is not known; check its name.",
     "failed to resolve host": "the host is not known; check its name.",

