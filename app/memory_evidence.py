@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from mnemoscope import Evidence, MemoryRecord, Message, NotFoundError, Run
 
-from app import browse_opened
+from app import browse_opened, memory_conversation
 from app.display import counted, one_line, safe, timestamp
 from app.session import Session
 
@@ -25,7 +25,7 @@ def draw(working: Session, record: MemoryRecord) -> None:
         if each.run and each.run not in runs:
             runs[each.run] = _run(working, each.run)
         with st.container(border=True, gap="xsmall"):
-            _draw_one(record, each, runs.get(each.run or ""), at)
+            _draw_one(working, record, each, runs.get(each.run or ""), at)
 
 
 def turns_around(run: Run, message_ids: list[str]) -> list[Message]:
@@ -42,7 +42,7 @@ def _run(working: Session, name: str) -> Run | None:
         return None
 
 
-def _draw_one(record: MemoryRecord, evidence: Evidence, run: Run | None, at: int) -> None:
+def _draw_one(working: Session, record: MemoryRecord, evidence: Evidence, run: Run | None, at: int) -> None:
     if evidence.quote:
         st.text(f"“{safe(evidence.quote, QUOTE_LIMIT)}”")
     known = {
@@ -57,6 +57,7 @@ def _draw_one(record: MemoryRecord, evidence: Evidence, run: Run | None, at: int
     _draw_turns(run, evidence.message_ids)
     _draw_making(run)
     _draw_others(record, run, evidence.message_ids, at)
+    memory_conversation.draw(working, run, at)
 
 
 def _draw_turns(run: Run, message_ids: list[str]) -> None:

@@ -8,6 +8,8 @@ from engine_fixture import engine_over, facts, memory_store
 from mnemoscope import MemoryConfig, MemoryEngine, Message
 from streamlit.testing.v1 import AppTest
 
+from app import memory_conversation
+
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
 TALK = [Message(f"m{at}", "user", f"This is turn {at}.") for at in range(1, 9)]
@@ -48,3 +50,21 @@ def test_what_else_the_turn_led_to_is_opened_by_a_click(dashboard: Dashboard) ->
 def test_where_turns_are_not_kept_it_says_so(dashboard: Dashboard) -> None:
     test = evidence(dashboard, told(config=MemoryConfig(keep_transcripts=False)), "likes tea")
     assert "The turns of this conversation are not kept." in [element.value for element in test.caption]
+
+
+def test_a_conversation_is_forgotten_with_its_memories_after_they_were_shown(dashboard: Dashboard) -> None:
+    engine = told()
+    key = next(record.key for record in engine.list(ANA) if record.content.startswith("likes"))
+    query = {"ns": list(ANA), "b_key": key, "b_in": list(ANA)}
+    test = dashboard(engine, "browse", query=query, writing=True, state={"browse.conversation-0": True})
+    assert "**2 memories rest on this conversation alone**" in [element.value for element in test.markdown]
+    test.button(key=memory_conversation.forget_key(0)).click().run()
+    assert not test.exception
+    assert engine.list(ANA) == []
+    assert engine.runs(ANA)[0].messages == ()
+    assert {change.actor for change in engine.history(ANA, limit=2)} == {"tester"}
+
+
+def test_while_writing_is_off_no_conversation_is_forgotten(dashboard: Dashboard) -> None:
+    test = evidence(dashboard, told(), "likes tea")
+    assert not [button for button in test.button if button.key == memory_conversation.forget_key(0)]

@@ -42,7 +42,8 @@ class Tracing(Editing):
         Raises:
             NotFoundError: there is none, or it was made before runs were kept.
         """
-        items = self.adapter.latest(book("runs"), subtree=True, limit=1, where={"id": run_id})
+        # Keys are ids, so that the one looked for is the first below its own name and a bit.
+        items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
         if not items:
             raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
         return Run.from_item(items[0])
