@@ -32,6 +32,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow("overview", "Overview", ":material/dashboard:", "See", "What is remembered, how it grew, what changed."),
     PageRow("browse", "Browse", ":material/table_rows:", "See", "Every memory: read, filter, edit and forget."),
     PageRow("recall", "Recall", ":material/manage_search:", "Explain", "What a query brings back, and why."),
+    PageRow("tune", "Tune", ":material/tune:", "Explain", "How well recall works, measured, and how to better it."),
     PageRow("replay", "Replay", ":material/replay:", "Explain", "What a conversation would leave behind."),
     PageRow("curate", "Curate", ":material/checklist:", "Repair", "Worklists, trash, retention, files in and out."),
     PageRow("history", "History", ":material/history:", "Repair", "Every change: compare, undo, look back in time."),

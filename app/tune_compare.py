@@ -1,0 +1,146 @@
+"""Profiles compared on the cases: every metric with its interval, and case by case who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+from mnemoscope.evaluation import DEFAULT_METRICS, CaseChange, Comparison, Evaluation, Judged, compare, evaluate
+from mnemoscope.metrics import Interval, metric_help
+
+from app import states, tune_charts, tune_data
+from app.display import counted, one_line
+from app.scope import Scope
+from app.session import Session
+
+__all__ = ["METRIC_KEY", "ONE_KEY", "OTHER_KEY", "PROFILES_KEY", "draw", "draw_empty", "verdict"]
+
+PROFILES_KEY, METRIC_KEY, ONE_KEY, OTHER_KEY = "tune.profiles", "t_metric", "tune.one", "tune.other"
+METRICS = (*DEFAULT_METRICS, "unwanted@10")
+
+_SHOWN = 12
+
+
+def draw(working: Session, here: Scope) -> None:
+    """Draw the comparison."""
+    found, known = tune_data.judged(working, here), tune_data.profiles(working)
+    if not found:
+        draw_empty()
+        return
+    names = st.multiselect(
+        "Profiles",
+        list(known),
+        [name for name in known if name != "rules"][:5],
+        key=PROFILES_KEY,
+        format_func=tune_data.profile_name,
+        label_visibility="collapsed",
+        placeholder="Choose profiles",
+    )
+    if not names:
+        st.caption("Choose profiles to compare.")
+        return
+    evaluation = evaluate(found, [known[name] for name in names], METRICS)
+    _draw_remarks(found)
+    _draw_metrics(evaluation)
+    if len(names) > 1:
+        _draw_changes(evaluation, names)
+
+
+def draw_empty() -> None:
+    """Draw that there is nothing to measure on."""
+    states.empty(
+        "No cases to measure on",
+        "Save a query on Recall as a case, make one under Cases, or import some there.",
+        icon=":material/fact_check:",
+    )
+
+
+def verdict(difference: Interval | None, metric: str) -> str:
+    """What a difference proves, in a sentence."""
+    if difference is None:
+        return "No case says anything about this."
+    sign = -1 if metric.startswith("unwanted") else 1
+    low, high = sorted((sign * difference.low, sign * difference.high))
+    told = f"{difference.mean:+.3f}, 95 % between {difference.low:+.3f} and {difference.high:+.3f}"
+    if low > 0:
+        return f"Better: {told}."
+    if high < 0:
+        return f"Worse: {told}."
+    return f"No difference that these cases prove: {told}."
+
+
+def _draw_remarks(found: Sequence[Judged]) -> None:
+    missing = sum(len(each.missing) for each in found)
+    if missing:
+        told = counted(missing, "expected memory is", "expected memories are")
+        st.warning(f"{told} not there, or not to be seen, and so not recalled.", icon=":material/help:")
+    if not tune_data.is_exact(found):
+        st.caption(":material/info: The store's own search may leave memories out, for every profile alike.")
+
+
+def _draw_metrics(evaluation: Evaluation) -> None:
+    summaries = {name: evaluation.summary(name) for name in evaluation.values}
+    known = [metric for metric in METRICS if any(each[metric] is not None for each in summaries.values())]
+    chart, table = st.columns([1, 1.35], gap="medium")
+    with chart:
+        metric = st.segmented_control(
+            "Metric",
+            known,
+            default="ndcg@10" if "ndcg@10" in known else known[0],
+            required=True,
+            key=METRIC_KEY,
+            bind="query-params",
+            help=None,
+            label_visibility="collapsed",
+        )
+        st.caption(metric_help(metric))
+        values = {tune_data.profile_name(name): each[metric] for name, each in summaries.items()}
+        st.plotly_chart(tune_charts.intervals(values), config=tune_charts.CONFIG, key="tune-intervals")
+    with table:
+        st.dataframe(
+            pd.DataFrame(
+                [[_told(each[metric]) for metric in known] for each in summaries.values()],
+                index=[tune_data.profile_name(name) for name in summaries],
+                columns=known,
+            ),
+            alt="Metrics of every profile",
+        )
+        st.caption(f"Means over {counted(len(evaluation.cases), 'case')}; in brackets their 95 % bootstrap intervals.")
+
+
+def _draw_changes(evaluation: Evaluation, names: Sequence[str]) -> None:
+    st.subheader("Case by case", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        one = st.selectbox("From", names, key=ONE_KEY, format_func=tune_data.profile_name, width=220)
+        others = [name for name in names if name != one]
+        other = st.selectbox("To", others, key=OTHER_KEY, format_func=tune_data.profile_name, width=220)
+    metric = st.session_state.get(METRIC_KEY) or "ndcg@10"
+    comparison = compare(evaluation, one, other, metric)
+    st.markdown(verdict(comparison.difference, metric))
+    _draw_columns(comparison)
+
+
+def _draw_columns(comparison: Comparison) -> None:
+    wins, losses = st.columns(2, gap="medium")
+    for column, title, icon, changes in (
+        (wins, "Gains", ":material/trending_up:", comparison.wins),
+        (losses, "Losses", ":material/trending_down:", comparison.losses),
+    ):
+        with column:
+            st.markdown(f"{icon} **{title}: {len(changes)}**")
+            for change in changes[:_SHOWN]:
+                _draw_change(change)
+            if len(changes) > _SHOWN:
+                st.caption(f"and {len(changes) - _SHOWN:,} more")
+    st.caption(f"{counted(comparison.ties, 'case')} without a change.")
+
+
+def _draw_change(change: CaseChange) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"`{change.one:.2f} → {change.other:.2f}`", width="content")
+        st.text(one_line(change.case.query, 120), width="stretch")
+
+
+def _told(found: Interval | None) -> str:
+    return "–" if found is None else f"{found.mean:.3f} [{found.low:.2f}–{found.high:.2f}]"

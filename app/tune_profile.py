@@ -1,0 +1,60 @@
+"""A configuration kept as a profile by name, and written out as TOML and Python."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope import MemoryConfig, MnemoscopeError
+from mnemoscope.config_profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
+
+from app import feedback, session
+from app.display import safe
+from app.session import Session
+
+__all__ = ["NAME_KEY", "SAVE_KEY", "draw", "save"]
+
+NAME_KEY, SAVE_KEY = "tune.profile.name", "tune.profile.save"
+
+_FALLBACK = "tuned"
+
+
+def draw(working: Session, config: MemoryConfig, min_score: float, *, prefix: str = "") -> None:
+    """Draw the name, the button and the two texts. `prefix` tells the widgets of one page from another's."""
+    name_key, save_key = f"{prefix}{NAME_KEY}", f"{prefix}{SAVE_KEY}"
+    st.subheader("Keep it", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input("Name of the profile", key=name_key, max_chars=60, placeholder=_FALLBACK)
+        st.button(
+            "Save profile",
+            key=save_key,
+            type="primary",
+            disabled=not working.is_writing,
+            help=None if working.is_writing else "Reading only. Switch writing on at the top of the page.",
+            on_click=_save,
+            args=(name_key, config, min_score),
+        )
+    st.caption("Saved profiles can be chosen on Recall and Tune. The agent takes one by its configuration, like this:")
+    try:
+        profile = Profile(st.session_state.get(name_key) or _FALLBACK, config, min_score)
+    except MnemoscopeError as error:
+        st.caption(safe(str(error)))
+        return
+    toml, python = st.tabs(["TOML", "Python"])
+    with toml:
+        st.code(profile_to_toml(profile), language="toml")
+    with python:
+        st.code(profile_to_python(profile), language="python", wrap_lines=True)
+
+
+def save(name: str, config: MemoryConfig, min_score: float) -> None:
+    """Keep a profile, from a callback."""
+    try:
+        working = session.require_writing()
+        ProfileBook(working.adapter).save(Profile(name, config, min_score))
+    except MnemoscopeError as error:
+        feedback.refused(error)
+        return
+    feedback.done("Saved the profile.")
+
+
+def _save(name_key: str, config: MemoryConfig, min_score: float) -> None:
+    save(st.session_state.get(name_key, "").strip() or _FALLBACK, config, min_score)

@@ -1,0 +1,230 @@
+"""The Tune page: empty, with cases, its actions with their effect in the store, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from mnemoscope import MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope.calibration import LabelBook
+from mnemoscope.cases import Case, CaseBook, case
+from mnemoscope.config_profiles import ProfileBook
+from mnemoscope.metrics import Interval
+from mnemoscope.stores.base import Write
+from streamlit.testing.v1 import AppTest
+
+from app import tune_charts
+from app.scope import Scope
+from app.tune_cases import DELETE_KEY
+from app.tune_compare import METRIC_KEY, PROFILES_KEY, verdict
+from app.tune_import import read
+from app.tune_new_case import EXPECTED_KEY, QUERY_KEY, SAVE_KEY
+from app.tune_profile import NAME_KEY
+from app.tune_profile import SAVE_KEY as PROFILE_SAVE_KEY
+from app.tune_search import START_KEY
+from app.tune_threshold import LABEL_KEYS, SKIP_KEY
+
+Dashboard = Callable[..., AppTest]
+ANA = ("memories", "ana")
+HERE = {"ns": ["memories", "ana"]}
+NOW = datetime.now(UTC)
+HOSTILE = "**bold** ![x](http://example.invalid/x.png) \u202eexe"
+
+
+def put(engine: MemoryEngine, key: str, text: str, days: int = 0) -> None:
+    assert engine.adapter.embeddings is not None
+    record = MemoryRecord(key, ANA, text, created_at=NOW - timedelta(days=days))
+    vector = np.array(engine.adapter.embeddings.embed_query(text), np.float32)
+    engine.adapter.write([Write(ANA, key, record.to_value(), {"content": vector})])
+
+
+@pytest.fixture
+def judged(empty_engine: MemoryEngine) -> MemoryEngine:
+    """Twelve cases whose right memory is old among new ones, so that the classic weights do harm."""
+    for at in range(12):
+        put(empty_engine, f"right{at}", f"word{at} alpha beta", 500)
+        put(empty_engine, f"new{at}", f"chatter{at}")
+    CaseBook(empty_engine.adapter).save([case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(12)])
+    return empty_engine
+
+
+def opened(dashboard: Dashboard, engine: MemoryEngine, part: str, *, writing: bool = False) -> AppTest:
+    test = dashboard(engine, "tune", query={**HERE, "t_part": part}, writing=writing)
+    assert not test.exception
+    assert test.title[0].value == "Tune"
+    return test
+
+
+def said(test: AppTest) -> str:
+    return "\n".join(str(each.value) for each in (*test.markdown, *test.caption, *test.text))
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("Cases", "No cases here yet"),
+        ("Compare", "No cases to measure on"),
+        ("Search", "0 cases of at least 8"),
+        ("Threshold", "No two memories are alike here"),
+    ],
+)
+def test_every_part_of_an_empty_store_says_what_to_do(
+    dashboard: Dashboard, empty_engine: MemoryEngine, part: str, expected: str
+) -> None:
+    assert expected in said(opened(dashboard, empty_engine, part))
+
+
+def test_a_case_is_made_from_what_a_query_brings_back(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    test = opened(dashboard, seeded_engine, "Cases", writing=True)
+    test.text_input(key=QUERY_KEY).set_value("where does Ana live?").run()
+    key = next(record.key for record in seeded_engine.list(ANA) if "Lisbon" in record.content)
+    test.multiselect(key=EXPECTED_KEY).set_value([key]).run()
+    test.button(key=SAVE_KEY).click().run()
+    assert not test.exception
+    [found] = CaseBook(seeded_engine.adapter).all()
+    assert (found.query, found.namespace, found.expected) == ("where does Ana live?", ANA, (key,))
+    assert test.text_input(key=QUERY_KEY).value == ""
+    assert seeded_engine.access(ANA) == {}
+
+
+def test_without_writing_a_case_cannot_be_saved(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    test = opened(dashboard, seeded_engine, "Cases")
+    test.text_input(key=QUERY_KEY).set_value("tea").run()
+    assert test.button(key=SAVE_KEY).disabled
+
+
+def test_hostile_cases_are_shown_as_they_are(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    CaseBook(seeded_engine.adapter).save([case(HOSTILE, ANA, expected=[HOSTILE], unwanted=["x" * 5_000])])
+    test = opened(dashboard, seeded_engine, "Cases")
+    frame = test.dataframe[0].value
+    assert frame["query"][0] == "**bold** ![x](http://example.invalid/x.png) <U+202E>exe"
+    assert len(frame["unwanted"][0][0]) < 300
+    compared = opened(dashboard, seeded_engine, "Compare")
+    assert "example.invalid" not in "".join(str(each.value) for each in compared.markdown)
+
+
+def test_keys_are_shown_as_the_memories_they_name_but_private_ones_are_not(
+    dashboard: Dashboard, empty_engine: MemoryEngine
+) -> None:
+    put(empty_engine, "k1", "likes tea")
+    record = MemoryRecord("k2", ANA, "a secret", private=True, source="s")
+    empty_engine.adapter.write([Write(ANA, "k2", record.to_value(), {})])
+    CaseBook(empty_engine.adapter).save([case("tea", ANA, expected=["k1", "k2"])])
+    frame = opened(dashboard, empty_engine, "Cases").dataframe[0].value
+    assert list(frame["expected"][0]) == ["likes tea", "k2"]
+
+
+def test_ticked_cases_are_deleted(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    from app.tables import key_of
+
+    cases = CaseBook(judged.adapter).all()
+    key = key_of("tune.cases", [(each.namespace, each.id) for each in cases])
+    test = dashboard(
+        judged, "tune", query=HERE, writing=True, state={key: {"selection": {"rows": [2], "columns": [], "cells": []}}}
+    )
+    test.button(key=DELETE_KEY).click().run()
+    assert {each.id for each in CaseBook(judged.adapter).all()} == {each.id for each in cases} - {cases[2].id}
+
+
+def test_a_file_of_cases_is_read_for_the_scope() -> None:
+    assert read(b'{"query": "q", "expected": ["x"]}', Scope(ANA, False)) == [Case("q", ANA, ("x",))]
+
+
+def test_profiles_are_compared_on_the_cases(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    test = opened(dashboard, judged, "Compare")
+    table = test.dataframe[0].value
+    assert list(table.index) == ["In use", "classic", "precise"]
+    assert table.loc["precise", "ndcg@10"].startswith("1.000")
+    assert test.segmented_control(key=METRIC_KEY).value == "ndcg@10"
+    test.selectbox(key="tune.other").set_value("precise").run()
+    assert "**Gains: 12**" in said(test)
+    assert "Better: +" in said(test)
+
+
+def test_one_profile_has_nothing_to_be_compared_with(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    test = opened(dashboard, judged, "Compare")
+    test.multiselect(key=PROFILES_KEY).set_value(["precise"]).run()
+    assert not test.exception
+    assert not test.subheader
+
+
+def test_what_is_missing_is_told(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    CaseBook(judged.adapter).save([case("gone", ANA, expected=["no such memory"])])
+    test = opened(dashboard, judged, "Compare")
+    assert test.warning[0].value == "1 expected memory is not there, or not to be seen, and so not recalled."
+
+
+def test_a_search_finds_a_better_profile_which_is_kept_and_written_out(
+    dashboard: Dashboard, judged: MemoryEngine
+) -> None:
+    test = opened(dashboard, judged, "Search", writing=True)
+    test.button(key=START_KEY).click().run()
+    assert not test.exception
+    assert "Better: +" in said(test)
+    test.text_input(key=NAME_KEY).set_value("found").run()
+    assert '[profiles."found"]' in test.code[0].value
+    test.button(key=PROFILE_SAVE_KEY).click().run()
+    saved = ProfileBook(judged.adapter).all()["found"]
+    assert saved.config != MemoryConfig()
+    compared = opened(dashboard, judged, "Compare")
+    assert "found" in compared.dataframe[0].value.index
+
+
+def test_the_result_of_a_search_goes_when_the_cases_change(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    test = opened(dashboard, judged, "Search")
+    test.button(key=START_KEY).click().run()
+    assert "The plateau" in [each.value for each in test.subheader]
+    CaseBook(judged.adapter).save([case("another", ANA, expected=["right0"])])
+    test.run()
+    assert "The plateau" not in [each.value for each in test.subheader]
+
+
+def test_a_wrong_name_of_a_profile_is_refused(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    test = opened(dashboard, judged, "Search", writing=True)
+    test.button(key=START_KEY).click().run()
+    test.text_input(key=NAME_KEY).set_value("a/b").run()
+    test.button(key=PROFILE_SAVE_KEY).click().run()
+    assert ProfileBook(judged.adapter).all() == {}
+    assert "Nothing was changed" in test.error[0].value
+
+
+def test_a_pair_is_labelled_and_the_threshold_follows(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
+    for key, text in (("a", "likes green tea"), ("b", "likes green tea too"), ("c", "likes green apples")):
+        put(empty_engine, key, text)
+    test = opened(dashboard, empty_engine, "Threshold", writing=True)
+    assert "Label some pairs" in said(test)
+    test.button(key=LABEL_KEYS["changed"]).click().run()
+    assert list(LabelBook(empty_engine.adapter).all(ANA).values()) == ["changed"]
+    assert "is the greatest threshold that finds 95 %" in said(test)
+    before = said(test)
+    test.button(key=SKIP_KEY).click().run()
+    assert said(test) != before
+    assert len(LabelBook(empty_engine.adapter).all(ANA)) == 1
+
+
+def test_without_writing_a_pair_cannot_be_labelled(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
+    put(empty_engine, "a", "likes green tea")
+    put(empty_engine, "b", "likes green tea too")
+    test = opened(dashboard, empty_engine, "Threshold")
+    assert all(test.button(key=key).disabled for key in LABEL_KEYS.values())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "metric", "expected"),
+    [
+        (0.1, 0.3, "ndcg@10", "Better"),
+        (-0.3, -0.1, "ndcg@10", "Worse"),
+        (-0.1, 0.1, "ndcg@10", "No difference"),
+        (-0.3, -0.1, "unwanted@5", "Better"),
+    ],
+)
+def test_a_verdict_says_no_more_than_the_interval_proves(low: float, high: float, metric: str, expected: str) -> None:
+    assert verdict(Interval((low + high) / 2, low, high), metric).startswith(expected)
+
+
+def test_names_in_charts_are_text_not_markup() -> None:
+    figure: Any = tune_charts.intervals({"<a href='x'>y</a>": Interval(0.5, 0.4, 0.6), "none": None})
+    assert figure.layout.yaxis.ticktext == ("&lt;a href='x'&gt;y&lt;/a&gt;",)
