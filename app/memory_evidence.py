@@ -80,7 +80,9 @@ def _draw_making(run: Run) -> None:
 
 
 def _draw_others(record: MemoryRecord, run: Run, message_ids: list[str], at: int) -> None:
-    facts = {fact.target: fact for name in message_ids for fact in run.facts_of_turn(name) if fact.chosen}
+    facts = {
+        fact.target: fact for name in message_ids for fact in run.facts_of_turn(name) if fact.chosen and not fact.erased
+    }
     others = [(key, fact) for key, fact in facts.items() if key not in (None, record.key)]
     if others:
         st.caption("The same turn also led to")

@@ -231,7 +231,7 @@ def test_nothing_can_be_changed_while_writing_is_off(dashboard: Dashboard, seede
     test = dashboard(seeded_engine, "browse", query=query, state=ticked(seeded_engine, 0))
     assert test.button(key=memory_edit.EDIT_KEY).disabled
     drawn = [block.proto.popover for block in test.get("popover")]
-    assert [popover.disabled for popover in drawn if popover.label.startswith(("Forget", "Relabel"))] == [True] * 3
+    assert [popover.disabled for popover in drawn if popover.label.startswith(("Forget", "Relabel"))] == [True] * 4
 
 
 def test_an_edit_is_saved_with_who_and_why_and_can_be_undone(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
