@@ -5,6 +5,7 @@ It is in the URL as repeated `ns` parameters, one a label, and `below=1` where w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -14,10 +15,25 @@ from mnemoscope.namespaces import Namespace, is_within, read_prefix, show_namesp
 
 from app.display import counted, one_line
 
-__all__ = ["BELOW_KEY", "NAMESPACE_KEY", "Scope", "choices", "current", "draw", "forget"]
+__all__ = [
+    "BELOW_KEY",
+    "MOST_OFFERED",
+    "NAMESPACE_KEY",
+    "Scope",
+    "by_level",
+    "choices",
+    "chosen_namespace",
+    "current",
+    "draw",
+    "forget",
+    "totals",
+]
 
 NAMESPACE_KEY = "scope.namespace"
 BELOW_KEY = "scope.below"
+
+MOST_OFFERED = 500
+"""Namespaces up to which all are offered at once; from there on, one level at a time."""
 
 _STATE = "scope.state"
 _PARAMETERS = ("ns", "below")
@@ -59,6 +75,33 @@ def choices(counts: Iterable[Namespace]) -> list[Namespace]:
     return sorted(prefixes | {()})
 
 
+def by_level(counts: Iterable[Namespace], at: Namespace) -> tuple[list[Namespace], int]:
+    """What can be chosen from here where there are too many: the way up, and what lies directly below.
+
+    At most `MOST_OFFERED` of the latter; the number is how many more there are.
+    """
+    below = sorted({each[: len(at) + 1] for each in counts if len(each) > len(at) and each[: len(at)] == at})
+    way = [at[:depth] for depth in range(len(at) + 1)]
+    return [*way, *below[:MOST_OFFERED]], max(len(below) - MOST_OFFERED, 0)
+
+
+def chosen_namespace(chosen: Namespace | str) -> Namespace | None:
+    """The namespace that was picked, or typed as "a/b"; None where what was typed can be none."""
+    try:
+        return read_prefix(chosen.strip().strip("/") if isinstance(chosen, str) else chosen)
+    except NamespaceError:
+        return None
+
+
+def totals(counts: Mapping[Namespace, int]) -> dict[Namespace, int]:
+    """How many memories lie at or below every prefix."""
+    found: Counter[Namespace] = Counter()
+    for namespace, number in counts.items():
+        for depth in range(len(namespace) + 1):
+            found[namespace[:depth]] += number
+    return found
+
+
 def forget() -> None:
     """Go back to the whole store: another one is looked at."""
     _keep(Scope())
@@ -68,18 +111,24 @@ def draw(counts: Mapping[Namespace, int]) -> Scope:
     """Draw the picker over the namespaces that hold memories; the scope that is chosen."""
     scope = _fitting(_from_url() or current(), counts)
     _keep(scope)
-    offered = choices([*counts, scope.namespace])
+    is_large = len(counts) > MOST_OFFERED
+    offered, more = by_level(counts, scope.namespace) if is_large else (choices([*counts, scope.namespace]), 0)
+    below = totals(counts)
     st.session_state[NAMESPACE_KEY] = scope.namespace
     st.session_state[BELOW_KEY] = scope.subtree
     st.selectbox(
         "Namespace",
         offered,
-        format_func=lambda namespace: _labelled(namespace, counts),
+        format_func=lambda namespace: _labelled(namespace, counts.get(namespace, below.get(namespace, 0))),
         key=NAMESPACE_KEY,
         on_change=_choose,
         label_visibility="collapsed",
+        accept_new_options=is_large,
         width=270,
     )
+    if is_large:
+        told = f"{more:,} more, too many to be listed. Type" if more else "Only the next level is listed; or type"
+        st.caption(f"{told} a namespace, such as a/b.", width="content")
     if scope.namespace and any(len(each) > len(scope.namespace) for each in _below(scope.namespace, counts)):
         st.checkbox(
             "with all below",
@@ -90,9 +139,8 @@ def draw(counts: Mapping[Namespace, int]) -> Scope:
     return scope
 
 
-def _labelled(namespace: Namespace, counts: Mapping[Namespace, int]) -> str:
+def _labelled(namespace: Namespace, number: int) -> str:
     name = one_line(show_namespace(namespace), 60) if namespace else "Whole store"
-    number = counts[namespace] if namespace in counts else sum(counts[each] for each in _below(namespace, counts))
     return f"{name}  ·  {counted(number, 'memory', 'memories')}"
 
 
@@ -118,7 +166,9 @@ def _from_url() -> Scope | None:
 
 def _choose() -> None:
     # An exact namespace unless "with all below" is ticked; `_fitting` widens where only that makes sense.
-    _keep(Scope(st.session_state[NAMESPACE_KEY], subtree=False))
+    namespace = chosen_namespace(st.session_state[NAMESPACE_KEY])
+    if namespace is not None:
+        _keep(Scope(namespace, subtree=False))
 
 
 def _choose_below() -> None:

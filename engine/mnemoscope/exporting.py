@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,6 +33,8 @@ COLUMNS = (
 )  # fmt: skip
 """Of the CSV."""
 
+_MEMORIES = "memories"
+
 # Spreadsheets run what begins so, whatever stands before it that they trim.
 _FORMULA = re.compile(r"'*[\s\ufeff\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
 
@@ -54,8 +56,8 @@ def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) ->
     """
     yield _line(_header(adapter, scope, now))
     counts: Counter[str] = Counter()
-    for namespace in _namespaces(adapter, scope):
-        for kind, lines in _parts(adapter, scope, namespace):
+    for namespace, shelves in sorted(_held(adapter, scope).items()):
+        for kind, lines in _parts(adapter, scope, namespace, shelves):
             for line in lines:
                 counts[kind] += 1
                 yield _line({"type": kind, **line})
@@ -65,7 +67,7 @@ def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) ->
 def export_csv(adapter: StoreAdapter, scope: ExportScope) -> Iterator[bytes]:
     """CSV for people, with a byte order mark for spreadsheets; no cell of it can run as a formula."""
     yield "\ufeff".encode() + _row(COLUMNS)
-    for namespace in _namespaces(adapter, scope):
+    for namespace in sorted(adapter.counts(scope.namespace)) if scope.subtree else [scope.namespace]:
         for item in adapter.load(namespace).items:
             yield _row([neutral(cell) for cell in _cells(MemoryRecord.from_item(item))])
 
@@ -102,24 +104,29 @@ def _header(adapter: StoreAdapter, scope: ExportScope, now: datetime) -> dict[st
     }
 
 
-def _namespaces(adapter: StoreAdapter, scope: ExportScope) -> Sequence[Namespace]:
+def _held(adapter: StoreAdapter, scope: ExportScope) -> dict[Namespace, set[str]]:
+    """What each namespace of the scope holds, so that nothing is asked for that is not there."""
+    books = ["journal", "tombstones", "runs"] if scope.history else []
     if not scope.subtree:
-        return [scope.namespace]
-    found = set(adapter.counts(scope.namespace))
-    if scope.history:
+        return {scope.namespace: {_MEMORIES, *books}}
+    found: dict[Namespace, set[str]] = {namespace: {_MEMORIES} for namespace in adapter.counts(scope.namespace)}
+    for name in books:
         # Where everything was forgotten there is still a history.
-        books = [book(name, scope.namespace) for name in ("journal", "tombstones", "runs")]
-        found |= {namespace[2:] for each in books for namespace in adapter.counts(each)}
-    return sorted(found)
+        for namespace in adapter.counts(book(name, scope.namespace)):
+            found.setdefault(namespace[2:], set()).add(name)
+    return found
 
 
 def _parts(
-    adapter: StoreAdapter, scope: ExportScope, namespace: Namespace
+    adapter: StoreAdapter, scope: ExportScope, namespace: Namespace, shelves: Collection[str]
 ) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
-    yield "memory", _items(adapter.load(namespace), namespace, scope)
-    if scope.history:
+    if _MEMORIES in shelves:
+        yield "memory", _items(adapter.load(namespace), namespace, scope)
+    if "tombstones" in shelves:
         yield "tombstone", _items(adapter.load(book("tombstones", namespace)), namespace, scope)
+    if "journal" in shelves:
         yield "change", _changes(adapter, namespace, scope)
+    if "runs" in shelves:
         yield "run", _runs(adapter, namespace)
 
 

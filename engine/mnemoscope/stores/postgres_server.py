@@ -88,7 +88,7 @@ def translated(error: psycopg.Error, server: str = "server") -> MnemoscopeError:
     return StoreError(f"The PostgreSQL {server} failed: {text}")
 
 
-def taken(pool: ConnectionPool[Any]) -> psycopg.Connection[Any]:
+def taken(pool: ConnectionPool[psycopg.Connection[Any]]) -> psycopg.Connection[Any]:
     """A connection of the pool, to be given back by `putconn`.
 
     Where none comes free soon, it is tried whether the server answers at all, so that it is said at once if not.
