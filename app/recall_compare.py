@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
-from mnemoscope import PRESETS, MemoryConfig, RecallResult
+from mnemoscope import MemoryConfig, RecallResult
+from mnemoscope.config_profiles import Profile
 from mnemoscope.remedies import place_of
 
 from app import recall_bars
@@ -17,10 +20,10 @@ OTHER_KEY = "recall.other"
 _TEXT_LIMIT = 110
 
 
-def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig) -> None:
+def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig, profiles: Mapping[str, Profile]) -> None:
     """Draw the ranking of a profile beside the one of the settings here."""
-    name = st.selectbox("Compare with", [STORED, *PRESETS], key=OTHER_KEY, format_func=profile_name, width=240)
-    other = chosen.having_config(stored if name == STORED else PRESETS[name]).rank(fetched)
+    name = st.selectbox("Compare with", [STORED, *profiles], key=OTHER_KEY, format_func=profile_name, width=240)
+    other = chosen.having_config(stored if name == STORED else profiles[name].config).rank(fetched)
     here = chosen.rank(fetched)
     scale = max(*(float(each.ranking.scores.max(initial=0.0)) for each in (here, other)), 0.001)
     shared = len({*here.ranking.order.tolist()} & {*other.ranking.order.tolist()})

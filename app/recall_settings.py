@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 from mnemoscope import KNOBS, PRESETS, MemoryConfig, RecallResult, Remedy
+from mnemoscope.config_profiles import Profile
 
 from app.recall_candidates import MOST_RETURNED
 
@@ -97,9 +98,9 @@ class RankingSettings:
         return replace(self, config=config)
 
 
-def draw(stored: MemoryConfig, *, weighs_words: bool) -> RankingSettings:
-    """Draw presets and sliders, which start at the stored profile; what they say."""
-    _draw_presets(stored)
+def draw(stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words: bool) -> RankingSettings:
+    """Draw profiles and sliders, which start at the stored profile; what they say."""
+    _draw_profiles(stored, profiles)
     st.markdown("**Weights**")
     weights = {name: _slider(name, float(getattr(stored, name))) for name in _weight_names(weighs_words)}
     days = _days(stored)
@@ -127,8 +128,10 @@ def draw(stored: MemoryConfig, *, weighs_words: bool) -> RankingSettings:
 
 
 def profile_name(name: str) -> str:
-    """A preset's name as it is shown."""
-    return "Stored profile" if name == STORED else name.capitalize()
+    """A profile's name as it is shown."""
+    if name == STORED:
+        return "Stored profile"
+    return name.capitalize() if name in PRESETS else name
 
 
 def settable(remedy: Remedy, stored: MemoryConfig) -> float | None:
@@ -159,16 +162,16 @@ def take(setting: str, value: float) -> None:
     st.session_state[KEYS[setting]] = int(value) if setting == "limit" else value
 
 
-def _draw_presets(stored: MemoryConfig) -> None:
-    names = [STORED, *PRESETS]
+def _draw_profiles(stored: MemoryConfig, profiles: Mapping[str, Profile]) -> None:
+    names = [STORED, *profiles]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             "Profile",
             names,
             key=PRESET_KEY,
             format_func=profile_name,
-            on_change=_take_preset,
-            args=(stored,),
+            on_change=_take_profile,
+            args=(stored, profiles),
             help="Puts every slider where the profile has it. The stored profile is what the agent uses.",
         )
         st.button(
@@ -181,9 +184,10 @@ def _draw_presets(stored: MemoryConfig) -> None:
         )
 
 
-def _take_preset(stored: MemoryConfig) -> None:
+def _take_profile(stored: MemoryConfig, profiles: Mapping[str, Profile]) -> None:
     name = st.session_state[PRESET_KEY]
-    _set_sliders(stored if name == STORED else PRESETS[name], stored)
+    _set_sliders(stored if name == STORED else profiles[name].config, stored)
+    take("min_score", 0.0 if name == STORED else float(profiles[name].min_score))
 
 
 def _reset(stored: MemoryConfig) -> None:

@@ -33,10 +33,12 @@ def deciding(shares: dict[str, float]) -> str:
     """Which part decides the order, in a sentence; empty where nothing does."""
     if not shares:
         return ""
-    (name, share), *rest = sorted(shares.items(), key=lambda each: -each[1])
+    # Where parts work against each other, each share alone may be far above the whole.
+    whole = sum(map(abs, shares.values()))
+    (name, share), *rest = sorted(((name, share / whole) for name, share in shares.items()), key=lambda each: -each[1])
     for_it = [f"{each} {value:.0%}" for each, value in rest if value >= 0.005]
     against = [f"{each} {-value:.0%}" for each, value in rest if value <= -0.005]
-    told = f"**{name.capitalize()} decides {min(share, 1.0):.0%} of this ranking**"
+    told = f"**{name.capitalize()} decides {share:.0%} of this ranking**"
     told += f", {', '.join(for_it)}" if for_it else ""
     return told + (f"; pulling the other way: {', '.join(against)}." if against else ".")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
+from mnemoscope.config_profiles import Profile
 
 from app import (
     recall_agent,
     recall_compare,
     recall_explanation,
+    recall_keep,
     recall_rows,
     recall_settings,
     recall_states,
@@ -18,6 +21,7 @@ from app import (
 )
 from app.recall_query import RecallQuery
 from app.recall_settings import RankingSettings
+from app.session import Session
 
 __all__ = ["BESIDE_KEY", "draw"]
 
@@ -25,17 +29,28 @@ BESIDE_KEY = "r_two"
 
 
 @st.fragment
-def draw(fetched: RecallResult, asked: RecallQuery, stored: MemoryConfig, control: float | None, now: datetime) -> None:
+def draw(
+    working: Session,
+    fetched: RecallResult,
+    asked: RecallQuery,
+    profiles: Mapping[str, Profile],
+    *,
+    control: float | None,
+    now: datetime,
+) -> None:
     """Draw settings, results, near misses and what the agent gets; no store, embedding or model call."""
+    stored = working.engine.config
     results, settings = st.columns([3.2, 1], gap="medium")
     with settings:
-        chosen = recall_settings.draw(stored, weighs_words=fetched.ranking.candidates.lexical is not None)
+        weighs_words = fetched.ranking.candidates.lexical is not None
+        chosen = recall_settings.draw(stored, profiles, weighs_words=weighs_words)
     result = chosen.rank(fetched)
     with results:
         recall_summary.draw(result, fetched)
         recall_summary.draw_warnings(result, control)
+        recall_keep.draw(working, result, asked, chosen)
         if st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params"):
-            recall_compare.draw(fetched, chosen, stored)
+            recall_compare.draw(fetched, chosen, stored, profiles)
         else:
             _draw_rows(result, fetched, chosen, stored, now)
         recall_agent.draw(result, asked, chosen)

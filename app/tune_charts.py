@@ -28,6 +28,7 @@ def intervals(found: Mapping[str, Interval | None]) -> go.Figure:
             mode="markers+text",
             text=[f"{each.mean:.3f}" for _, each in rows],
             textposition="top center",
+            cliponaxis=False,
             marker={"size": 11, "color": _TEAL},
             error_x={
                 "type": "data",
@@ -48,7 +49,7 @@ def intervals(found: Mapping[str, Interval | None]) -> go.Figure:
         range=[-0.6, len(rows) - 0.3],
         showgrid=False,
     )
-    figure.update_xaxes(range=[-0.03, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_xaxes(range=[-0.07, 1.07], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return _laid_out(figure, 70 + 48 * len(rows))
 
 
@@ -74,7 +75,8 @@ def plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.F
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    for value, name, colour in ((present, "in use", _AMBER), (found, "found", _TEAL)):
+    marks = [(present, "in use", _AMBER), (found, "found", _TEAL)]
+    for value, name, colour in marks if present != found else [(present, "in use, kept", _TEAL)]:
         if value in values:
             figure.add_vline(
                 values.index(value),
@@ -83,7 +85,8 @@ def plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.F
                 annotation_position="top",
             )
     figure.update_xaxes(tickvals=places, ticktext=[f"{value:g}" for value in values], showgrid=False)
-    figure.update_yaxes(nticks=4, tickformat=".2f")
+    means = [point.mean for point in curve]
+    figure.update_yaxes(nticks=4, tickformat=".2f", range=[min(means) - 0.05, max(means) + 0.05])
     return _laid_out(figure, 200, top=24)
 
 

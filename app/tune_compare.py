@@ -42,9 +42,15 @@ def draw(working: Session, here: Scope) -> None:
         return
     evaluation = evaluate(found, [known[name] for name in names], METRICS)
     _draw_remarks(found)
-    _draw_metrics(evaluation)
+    _draw_table(evaluation)
+    metric = _draw_metric(evaluation)
+    chart, changes = st.columns([1, 1.35], gap="medium")
+    with chart:
+        values = {tune_data.profile_name(name): evaluation.summary(name)[metric] for name in names}
+        st.plotly_chart(tune_charts.intervals(values), config=tune_charts.CONFIG, key="tune-intervals")
     if len(names) > 1:
-        _draw_changes(evaluation, names)
+        with changes:
+            _draw_changes(evaluation, names, metric)
 
 
 def draw_empty() -> None:
@@ -79,45 +85,49 @@ def _draw_remarks(found: Sequence[Judged]) -> None:
         st.caption(":material/info: The store's own search may leave memories out, for every profile alike.")
 
 
-def _draw_metrics(evaluation: Evaluation) -> None:
+def _draw_table(evaluation: Evaluation) -> None:
     summaries = {name: evaluation.summary(name) for name in evaluation.values}
-    known = [metric for metric in METRICS if any(each[metric] is not None for each in summaries.values())]
-    chart, table = st.columns([1, 1.35], gap="medium")
-    with chart:
-        metric = st.segmented_control(
+    known = _measured(evaluation)
+    st.dataframe(
+        pd.DataFrame(
+            [[_told(each[metric]) for metric in known] for each in summaries.values()],
+            index=[tune_data.profile_name(name) for name in summaries],
+            columns=known,
+        ),
+        alt="Metrics of every profile",
+    )
+    st.caption(f"Means over {counted(len(evaluation.cases), 'case')}; in brackets their 95 % bootstrap intervals.")
+
+
+def _draw_metric(evaluation: Evaluation) -> str:
+    known = _measured(evaluation)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        metric: str = st.segmented_control(
             "Metric",
             known,
             default="ndcg@10" if "ndcg@10" in known else known[0],
             required=True,
             key=METRIC_KEY,
             bind="query-params",
-            help=None,
             label_visibility="collapsed",
         )
-        st.caption(metric_help(metric))
-        values = {tune_data.profile_name(name): each[metric] for name, each in summaries.items()}
-        st.plotly_chart(tune_charts.intervals(values), config=tune_charts.CONFIG, key="tune-intervals")
-    with table:
-        st.dataframe(
-            pd.DataFrame(
-                [[_told(each[metric]) for metric in known] for each in summaries.values()],
-                index=[tune_data.profile_name(name) for name in summaries],
-                columns=known,
-            ),
-            alt="Metrics of every profile",
-        )
-        st.caption(f"Means over {counted(len(evaluation.cases), 'case')}; in brackets their 95 % bootstrap intervals.")
+        st.caption(metric_help(metric), width="content")
+    return metric
 
 
-def _draw_changes(evaluation: Evaluation, names: Sequence[str]) -> None:
-    st.subheader("Case by case", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        one = st.selectbox("From", names, key=ONE_KEY, format_func=tune_data.profile_name, width=220)
+def _measured(evaluation: Evaluation) -> list[str]:
+    """The metrics that some case says something about."""
+    columns = next(iter(evaluation.values.values()))
+    return [metric for metric in METRICS if any(value is not None for value in columns[metric])]
+
+
+def _draw_changes(evaluation: Evaluation, names: Sequence[str], metric: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        one = st.selectbox("From", names, key=ONE_KEY, format_func=tune_data.profile_name)
         others = [name for name in names if name != one]
-        other = st.selectbox("To", others, key=OTHER_KEY, format_func=tune_data.profile_name, width=220)
-    metric = st.session_state.get(METRIC_KEY) or "ndcg@10"
+        other = st.selectbox("To", others, len(others) - 1, key=OTHER_KEY, format_func=tune_data.profile_name)
     comparison = compare(evaluation, one, other, metric)
-    st.markdown(verdict(comparison.difference, metric))
+    st.markdown(f"**{verdict(comparison.difference, metric)}**")
     _draw_columns(comparison)
 
 
@@ -137,9 +147,7 @@ def _draw_columns(comparison: Comparison) -> None:
 
 
 def _draw_change(change: CaseChange) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"`{change.one:.2f} → {change.other:.2f}`", width="content")
-        st.text(one_line(change.case.query, 120), width="stretch")
+    st.text(f"{change.one:.2f} → {change.other:.2f}   {one_line(change.case.query, 120)}")
 
 
 def _told(found: Interval | None) -> str:

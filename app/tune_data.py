@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import streamlit as st
 from mnemoscope.cases import Case, CaseBook
+from mnemoscope.changes import book
 from mnemoscope.config_profiles import Profile
 from mnemoscope.evaluation import Judged, collect
 
@@ -41,13 +42,17 @@ def judged_stamp(working: Session, here: Scope) -> Hashable | None:
     return None if stamp is None else (stamp, _includes_private())
 
 
-def profiles(working: Session) -> dict[str, Profile]:
-    """Every profile by its name, the one in use first.
+def profiles(working: Session, *, with_present: bool = True) -> dict[str, Profile]:
+    """Every profile by its name; first the one in use, if that is wanted.
 
     Raises:
         ConfigurationError: the configuration file cannot be used.
     """
-    return known_profiles(working.engine, Settings.from_environment().config)
+    file = Settings.from_environment().config
+    token = working.adapter.token(book("profiles"))
+    stamp = None if token is None else (working.connection, id(working.adapter), token, file, working.engine.config)
+    known = kept.kept("tune.profiles", stamp, lambda: known_profiles(working.engine, file))
+    return {name: profile for name, profile in known.items() if with_present or name != PRESENT}
 
 
 def profile_name(name: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import streamlit as st
 from mnemoscope import MemoryConfig, MnemoscopeError
 from mnemoscope.config_profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
@@ -17,7 +20,14 @@ NAME_KEY, SAVE_KEY = "tune.profile.name", "tune.profile.save"
 _FALLBACK = "tuned"
 
 
-def draw(working: Session, config: MemoryConfig, min_score: float, *, prefix: str = "") -> None:
+def draw(
+    working: Session,
+    config: MemoryConfig,
+    min_score: float,
+    *,
+    prefix: str = "",
+    on_saved: Callable[[], None] | None = None,
+) -> None:
     """Draw the name, the button and the two texts. `prefix` tells the widgets of one page from another's."""
     name_key, save_key = f"{prefix}{NAME_KEY}", f"{prefix}{SAVE_KEY}"
     st.subheader("Keep it", anchor=False)
@@ -30,11 +40,11 @@ def draw(working: Session, config: MemoryConfig, min_score: float, *, prefix: st
             disabled=not working.is_writing,
             help=None if working.is_writing else "Reading only. Switch writing on at the top of the page.",
             on_click=_save,
-            args=(name_key, config, min_score),
+            args=(name_key, config, min_score, on_saved),
         )
     st.caption("Saved profiles can be chosen on Recall and Tune. The agent takes one by its configuration, like this:")
     try:
-        profile = Profile(st.session_state.get(name_key) or _FALLBACK, config, min_score)
+        profile = Profile(st.session_state.get(name_key) or _FALLBACK, _for_agents(config), min_score)
     except MnemoscopeError as error:
         st.caption(safe(str(error)))
         return
@@ -49,12 +59,20 @@ def save(name: str, config: MemoryConfig, min_score: float) -> None:
     """Keep a profile, from a callback."""
     try:
         working = session.require_writing()
-        ProfileBook(working.adapter).save(Profile(name, config, min_score))
+        ProfileBook(working.adapter).save(Profile(name, _for_agents(config), min_score))
     except MnemoscopeError as error:
         feedback.refused(error)
         return
     feedback.done("Saved the profile.")
 
 
-def _save(name_key: str, config: MemoryConfig, min_score: float) -> None:
+def _for_agents(config: MemoryConfig) -> MemoryConfig:
+    # The dashboard's own recalls are not noted; those of an agent that takes the profile are.
+    own = session.choice().connection.config or MemoryConfig()
+    return replace(config, touch_on_recall=own.touch_on_recall)
+
+
+def _save(name_key: str, config: MemoryConfig, min_score: float, on_saved: Callable[[], None] | None) -> None:
     save(st.session_state.get(name_key, "").strip() or _FALLBACK, config, min_score)
+    if on_saved is not None:
+        on_saved()

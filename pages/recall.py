@@ -4,7 +4,16 @@ import streamlit as st
 from mnemoscope.explaining import locate
 from mnemoscope.times import utc_now
 
-from app import recall_candidates, recall_chosen, recall_explanation, recall_query, recall_states, recall_view, session
+from app import (
+    recall_candidates,
+    recall_chosen,
+    recall_explanation,
+    recall_query,
+    recall_states,
+    recall_view,
+    session,
+    tune_data,
+)
 from app import scope as scopes
 
 st.title("Recall", anchor=False)
@@ -26,4 +35,11 @@ else:
         recall_explanation.draw_absent(
             engine.explain(asked.text, *chosen, within=asked.namespace, subtree=asked.subtree)
         )
-    recall_view.draw(result, asked, engine.config, recall_candidates.control_similarity(engine, asked), utc_now())
+    recall_view.draw(
+        working,
+        result,
+        asked,
+        tune_data.profiles(working, with_present=False),
+        control=recall_candidates.control_similarity(engine, asked),
+        now=utc_now(),
+    )

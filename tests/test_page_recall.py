@@ -17,12 +17,14 @@ from mnemoscope import (
     RuleExtractor,
     StoreUnavailableError,
 )
+from mnemoscope.cases import CaseBook
+from mnemoscope.config_profiles import ProfileBook
 from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.rendering import node_text
 from mnemoscope.scoring import PARTS
 from streamlit.testing.v1 import AppTest
 
-from app import recall_agent, recall_bars, recall_settings, recall_summary
+from app import recall_agent, recall_bars, recall_chosen, recall_keep, recall_settings, recall_summary
 from app.recall_query import CATEGORIES_KEY, PRIVATE_KEY, QUERY_KEY, RecallQuery
 from app.recall_settings import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
 from app.recall_view import BESIDE_KEY
@@ -303,7 +305,7 @@ def test_the_part_that_decides_is_named_with_its_share() -> None:
         "**Recency decides 84% of this ranking**, similarity 10%, importance 6%."
     )
     assert recall_summary.deciding({"similarity": 1.2, "recency": -0.2, "importance": 0.0}) == (
-        "**Similarity decides 100% of this ranking**; pulling the other way: recency 20%."
+        "**Similarity decides 86% of this ranking**; pulling the other way: recency 14%."
     )
 
 
@@ -325,3 +327,38 @@ def test_a_remedy_is_taken_by_the_next_step_of_its_widget() -> None:
     assert recall_settings.settable(Remedy("recency_half_life_days", 30.0, 51.3, 52.0, 0.1), stored) == 55
     assert recall_settings.settable(Remedy("limit", 10, 400, 400, 4.0), stored) is None
     assert recall_settings.settable(Remedy("min_similarity", 0.4, None, None, 1.0), stored) == 0.0
+
+
+def test_a_query_is_saved_as_a_case(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = dashboard(engine, "recall", query={**HERE, QUERY_KEY: "green tea"}, writing=True)
+    test.button(key=recall_keep.CASE_KEY).click().run()
+    assert not test.exception
+    [found] = CaseBook(engine.adapter).all()
+    first = engine.recall("green tea", ANA, touch=False)[0].record.key
+    assert (found.query, found.namespace, found.expected) == ("green tea", ANA, (first,))
+
+
+def test_the_memory_that_is_explained_is_what_a_case_expects(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    last = engine.recall("green tea", ANA, touch=False)[-1].record.key
+    query = {**HERE, QUERY_KEY: "green tea", KEYS["limit"]: "1", **recall_chosen.parameters((ANA, last))}
+    test = dashboard(engine, "recall", query=query, writing=True)
+    test.button(key=recall_keep.CASE_KEY).click().run()
+    assert CaseBook(engine.adapter).all()[0].expected == (last,)
+
+
+def test_settings_are_saved_as_a_profile_that_can_be_chosen(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = dashboard(engine, "recall", query={**HERE, QUERY_KEY: "green tea"}, writing=True)
+    test.slider(key=KEYS["recency_weight"]).set_value(0.07).run()
+    test.text_input(key="recall.tune.profile.name").set_value("calm").run()
+    test.button(key="recall.tune.profile.save").click().run()
+    assert ProfileBook(engine.adapter).all()["calm"].config == MemoryConfig(recency_weight=0.07)
+    test.button(key=RESET_KEY).click().run()
+    assert test.slider(key=KEYS["recency_weight"]).value == 0.3
+    test.selectbox(key=PRESET_KEY).set_value("calm").run()
+    assert test.slider(key=KEYS["recency_weight"]).value == 0.07
+
+
+def test_without_writing_nothing_can_be_kept(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = dashboard(engine, "recall", query={**HERE, QUERY_KEY: "green tea"})
+    assert test.button(key=recall_keep.CASE_KEY).disabled
+    assert test.button(key="recall.tune.profile.save").disabled

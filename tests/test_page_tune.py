@@ -148,7 +148,7 @@ def test_one_profile_has_nothing_to_be_compared_with(dashboard: Dashboard, judge
     test = opened(dashboard, judged, "Compare")
     test.multiselect(key=PROFILES_KEY).set_value(["precise"]).run()
     assert not test.exception
-    assert not test.subheader
+    assert "Gains" not in said(test)
 
 
 def test_what_is_missing_is_told(dashboard: Dashboard, judged: MemoryEngine) -> None:
@@ -169,6 +169,7 @@ def test_a_search_finds_a_better_profile_which_is_kept_and_written_out(
     test.button(key=PROFILE_SAVE_KEY).click().run()
     saved = ProfileBook(judged.adapter).all()["found"]
     assert saved.config != MemoryConfig()
+    assert saved.config.touch_on_recall
     compared = opened(dashboard, judged, "Compare")
     assert "found" in compared.dataframe[0].value.index
 
