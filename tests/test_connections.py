@@ -106,7 +106,7 @@ WRONG = {
     'url = "memory:"\nnamespaces = ["a", 5]': ("namespaces = ",),
     'url = "memory:"\nnamespaces = ["a//b"]': ("namespaces = ['a//b']", "is empty"),
     'url = "memory:"\nnamespaces = ["__mnemoscope__"]': ("is reserved",),
-    'url = "memory:"\nprofile = "fast"': ("there is no profile 'fast'; allowed is classic, rules",),
+    'url = "memory:"\nprofile = "fast"': ("there is no profile 'fast'; allowed is classic, precise, rules",),
     'url = "memory:"\nheaders = { a = "b" }': ("headers are sent to a LangGraph server alone",),
     'url = "langgraph://h"\nheaders = { authorization = "hunter2-and-more" }': ("authorization must not stand",),
     'url = "langgraph://h"\nheaders = "hunter2-and-more"': ("headers = 'hunter2-and-more'",),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -202,8 +203,20 @@ def test_slow_work_is_not_repeated_after_a_decision_but_its_rows_follow(
 def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
     engine: MemoryEngine, dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cancelled, survey = threading.Event(), engine.survey
+
+    def cancelling(work: curate_work.Work, _seconds: float | None = None) -> bool:
+        work.cancel()
+        cancelled.set()
+        return _joined(work)
+
+    def slow(*args: Any, **options: Any) -> Any:
+        assert cancelled.wait(60)
+        return survey(*args, **options)
+
     with monkeypatch.context() as impatient:
-        impatient.setattr(curate_work.Work, "wait", lambda self, _seconds=None: self.cancel() or _joined(self))
+        impatient.setattr(curate_work.Work, "wait", cancelling)
+        impatient.setattr(engine, "survey", slow)
         test = curate(dashboard, engine)
     assert "Cancelled before it was done" in texts(test)
     test.button(key=curate_worklists.AGAIN_KEY).click().run()
