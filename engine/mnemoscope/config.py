@@ -47,9 +47,7 @@ KNOBS: dict[str, Knob] = {
         ),
         Knob("default_importance", 0.5, 0.0, 1.0, "Importance of a memory that states none."),
         Knob("touch_on_recall", True, 0, 1, "Whether a recall is noted in the memory's access history."),
-        Knob(
-            "suppress_for_days", 36_500.0, 0.0, 36_500.0, "Days for which facts like a forgotten one are suppressed."
-        ),
+        Knob("suppress_for_days", 36_500.0, 0.0, 36_500.0, "Days for which facts like a forgotten one are suppressed."),
         Knob(
             "history_days",
             36_500.0,
