@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from tests.browser.driving import Server, settle, start_server
 
@@ -54,6 +54,8 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, started once a file: Playwright's event loop must not outlive the browser tests."""
     if not Path(CHROMIUM).exists():
         pytest.fail(f"There is no Chromium at {CHROMIUM}; install it, or name it in MNEMOSCOPE_CHROMIUM.")
+    # A page that re-draws on a busy machine takes longer than Playwright's five seconds.
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser

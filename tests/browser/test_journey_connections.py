@@ -56,8 +56,9 @@ def test_looking_at_every_page_leaves_the_file_as_it_was(serve: Serve, visit: Vi
         settle(page)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Recall").click()
     settle(page)
-    visit(f"{server.address}/recall?r_q=Where+does+Ana+live%3F")
+    other = visit(f"{server.address}/recall?r_q=Where+does+Ana+live%3F")
     page.close()
+    other.close()
     server.stop()
     assert everything(seeded_file) == before
 

@@ -48,6 +48,7 @@ def test_two_facts_of_a_replay_are_committed_and_undone(serve: Serve, visit: Vis
     page.get_by_role("button", name="Tick none").click()
     expect(page.get_by_role("button", name="Commit 0 of 8 facts")).to_be_disabled()
     for number, at in enumerate((1, 3), start=1):
+        settle(page)
         page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox").check(force=True)
         expect(page.get_by_role("button", name=f"Commit {number} of 8 facts")).to_be_enabled()
     page.get_by_role("button", name="Commit 2 of 8 facts").click()
