@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 from mnemoscope.roles import Role, may
+from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from app import connections, failures, scope, session, sign_in
 from app.display import one_line
@@ -30,11 +31,14 @@ def draw() -> bool:
         chosen = session.choice()
     except MnemoscopeError as error:
         return not failures.report(error)
-    failure: MnemoscopeError | None = None
+    failure: Exception | None = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
         try:
             working: Session | None = _draw_scope()
-        except MnemoscopeError as error:
+        except (RerunException, StopException):
+            raise
+        # Whatever a store or the user's own factory raises, the way to another connection stays.
+        except Exception as error:  # noqa: BLE001 - shown below by `failures.report`, or logged
             working, failure = None, error
         st.space("stretch")
         _draw_connection(chosen)

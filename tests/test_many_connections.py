@@ -190,3 +190,33 @@ def test_a_memory_store_is_one_for_reading_and_for_writing(
     writer = session.memory_engine(connection, True, "")
     writer.remember("Ana lives in Lisbon.", ANA, extract=False)
     assert "memories/ana" in offered(test.run())
+
+
+def test_a_model_without_its_key_leaves_every_reading_page_and_the_way_to_another_connection(
+    dashboard: Dashboard, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    first = '[connections.first]\nmodel = "openai:gpt-4"'
+    (folder / "mnemoscope.toml").write_text(CONFIGURATION.replace("[connections.first]", first))
+    for page in ("overview", "browse"):
+        test = dashboard(page=page)
+        assert not test.exception
+        assert not test.error
+        assert "The model 'openai:gpt-4' cannot be used" in shown(test)
+        assert len(test.selectbox(key=CONNECTION_KEY).options) == 4
+    test = dashboard(page="replay", query={"ns": list(ANA)})
+    test.button(key="replay.plan").click().run()
+    assert "The configuration cannot be used" in shown(test)
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_error_of_any_kind_leaves_the_way_to_another_connection(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_arguments: Any) -> None:
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr("app.session.memory_engine", fails)
+    test = dashboard()
+    assert "Something went wrong" in shown(test)
+    assert len(test.selectbox(key=CONNECTION_KEY).options) == 4

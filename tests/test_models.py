@@ -301,6 +301,12 @@ def test_a_model_is_named_or_given() -> None:
             load_model(wrong)
 
 
+def test_a_provider_without_its_key_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match=r"'openai:gpt-4' cannot be used: .* Set its API key"):
+        load_model("openai:gpt-4")
+
+
 def test_a_prompt_is_known_by_its_wording() -> None:
     version = prompt_version(prompt_text("extract"))
     assert len(version) == 12

@@ -8,8 +8,10 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Never
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
@@ -19,6 +21,7 @@ from .embedding import load_embeddings
 from .engine import MemoryEngine
 from .errors import ConfigurationError, MnemoscopeError, StoreUnavailableError
 from .factories import built_by
+from .models import load_model
 from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .secrecy import scrub
@@ -87,12 +90,17 @@ def open_store(
 def engine_over(
     opened: OpenedStore, connection: Connection, *, touch: bool | None = None, watcher: Watcher | None = None
 ) -> MemoryEngine:
-    """The engine over a store that is open already; the watcher is told of every call."""
+    """The engine over a store that is open already; the watcher is told of every call.
+
+    A model that cannot be used is a notice, and an error only once something is to be extracted or judged.
+    """
+    model = _model_of(connection)
+    notices = (f"{model} Everything else works.",) if isinstance(model, _Unusable) else ()
     view = View(
         adapt(opened.store),
         prefixes=connection.namespaces,
         closed=opened.closed,
-        notices=opened.notices,
+        notices=(*opened.notices, *notices),
         limits=opened.limits,
         watcher=watcher,
         on_close=opened.close,
@@ -102,7 +110,7 @@ def engine_over(
     # A note of a recall is a write.
     if touch is not None or opened.closed:
         config = replace(config, touch_on_recall=bool(touch) and not opened.closed)
-    return _engine(view, connection.model, config)
+    return _engine(view, model, config)
 
 
 def embedder_of(connection: Connection) -> Embeddings:
@@ -115,8 +123,33 @@ def is_shared(connection: Connection, environment: Mapping[str, str] = os.enviro
     return connection.scheme(environment) not in ("sqlite", "postgresql", "postgres")
 
 
-def _engine(view: View, model: str | None, config: MemoryConfig) -> MemoryEngine:
-    if model:
+class _Unusable:
+    """What stands in for a model that cannot be used: it says why as soon as it is asked.
+
+    The rules do not stand in by themselves, since what they write into a store is not what was asked for.
+    """
+
+    def __init__(self, reason: ConfigurationError) -> None:
+        self._reason = str(reason)
+
+    def __str__(self) -> str:
+        return self._reason
+
+    def __call__(self, *_asked: object) -> Never:
+        raise ConfigurationError(self._reason)
+
+
+def _model_of(connection: Connection) -> BaseChatModel | _Unusable | None:
+    try:
+        return load_model(connection.model) if connection.model else None
+    except ConfigurationError as error:
+        return _Unusable(error)
+
+
+def _engine(view: View, model: BaseChatModel | _Unusable | None, config: MemoryConfig) -> MemoryEngine:
+    if isinstance(model, _Unusable):
+        return MemoryEngine(view, extractor=model, consolidator=model, config=config)
+    if model is not None:
         return MemoryEngine(view, model, config=config)
     return MemoryEngine(view, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=config)
 

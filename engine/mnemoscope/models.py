@@ -18,7 +18,6 @@ from importlib.resources import files
 from typing import Any, TypeAlias
 
 from langchain.chat_models import init_chat_model
-from langchain_core.exceptions import LangChainException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
@@ -75,7 +74,7 @@ def load_model(model: Any) -> BaseChatModel:
     """A chat model from an instance or from a name that `init_chat_model` takes.
 
     Raises:
-        ConfigurationError: it is neither, or the provider's package or key is missing.
+        ConfigurationError: it is neither, or the provider's client cannot be built: no package, no key, no such name.
     """
     if isinstance(model, BaseChatModel):
         return model
@@ -83,8 +82,13 @@ def load_model(model: Any) -> BaseChatModel:
         raise ConfigurationError(f"A model is a name such as 'anthropic:…' or a LangChain chat model, got {model!r}.")
     try:
         loaded = init_chat_model(model)
-    except (ImportError, ValueError, LangChainException) as error:
-        raise ConfigurationError(f"The model {model!r} cannot be used: {error}") from error
+    # Every provider's client has errors of its own; OpenAI's for a missing key is no ValueError.
+    except Exception as error:
+        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise ConfigurationError(
+            f"The model {model!r} cannot be used: {said}. Set its API key in the environment and install its package, "
+            "name another model, or name none, and rules stand in."
+        ) from error
     if not isinstance(loaded, BaseChatModel):
         raise ConfigurationError(f"The name {model!r} leads to no chat model.")
     return loaded
