@@ -164,6 +164,7 @@ def test_a_stroll_through_both_pages_writes_nothing(serve: Serve, visit: Visit, 
         settle(page)
     expect(panel.get_by_role("button", name="Edit")).to_be_disabled()
     shot(page, f"browse-open-{mode}")
+    page.close()
     server.stop()
     assert sqlite_rows(seeded_file) == before
 
