@@ -7,13 +7,15 @@ from mnemoscope.errors import MnemoscopeError
 from mnemoscope.roles import Role, may
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from app import connections, failures, scope, session, sign_in
+from app import connections, failures, feedback, scope, session, sign_in
 from app.display import one_line
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
 from app.settings import Settings
 
-__all__ = ["draw"]
+__all__ = ["MAKE_KEY", "draw"]
+
+MAKE_KEY = "header.make_store"
 
 _ROLES: dict[Role, str] = {
     "viewer": "Viewers change nothing.",
@@ -45,7 +47,23 @@ def draw() -> bool:
         _draw_extractor(chosen)
         _draw_mode(chosen, working)
     _draw_notices(chosen, working)
-    return failure is None or not failures.report(failure)
+    if failure is None:
+        return True
+    failures.report(failure)
+    _offer_making(chosen)
+    return False
+
+
+def _offer_making(chosen: Choice) -> None:
+    if session.is_missing(chosen) and not chosen.connection.read_only and may(session.role(chosen), "editor"):
+        st.button("Make a new store at this path", key=MAKE_KEY, icon=":material/add:", on_click=_make_store)
+
+
+def _make_store() -> None:
+    try:
+        session.make_store()
+    except MnemoscopeError as error:
+        feedback.refused(error)
 
 
 def _draw_scope() -> Session:

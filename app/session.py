@@ -11,7 +11,7 @@ import streamlit as st
 from mnemoscope import MemoryEngine
 from mnemoscope.connecting import OpenedStore, is_shared
 from mnemoscope.connections import Connection
-from mnemoscope.errors import PermissionDeniedError
+from mnemoscope.errors import PermissionDeniedError, StoreUnavailableError
 from mnemoscope.identity import mismatch, present_identity, stored_identity
 from mnemoscope.roles import Role, may
 from mnemoscope.stores.base import StoreAdapter
@@ -32,7 +32,9 @@ __all__ = [
     "close_all",
     "current",
     "foreign_vectors",
+    "is_missing",
     "is_writing_wanted",
+    "make_store",
     "memory_engine",
     "operator",
     "require_role",
@@ -137,6 +139,26 @@ def current() -> Session:
     )
 
 
+def is_missing(chosen: Choice) -> bool:
+    """Whether the file of the chosen connection is not there, and is not the user's own that is made unasked."""
+    is_own = chosen.connection.name == chosen.offered.own
+    return not is_own and connections.version_of(chosen.connection) == connections.MISSING
+
+
+def make_store() -> None:
+    """Make the missing file of the chosen connection, an empty store.
+
+    Raises:
+        PermissionDeniedError: the connection is read-only, or the operator only looks.
+        StoreUnavailableError: it cannot be made.
+    """
+    chosen = choice()
+    if chosen.connection.read_only or not may(role(chosen), "editor"):
+        raise PermissionDeniedError("Nothing may be written here, so no store was made.")
+    if is_missing(chosen):
+        connections.store_of(chosen.connection, writing=True).close()
+
+
 def role(chosen: Choice) -> Role:
     """What the operator may do, by the configuration and, where one is configured, by the sign-in."""
     who = sign_in.person()
@@ -203,6 +225,11 @@ def memory_engine(connection: Connection, writing: bool, version: str, is_own: b
         closed = "" if writing else "The store is used for reading alone, so nothing was written. Switch writing on."
         own = OpenedStore(opened.store, opened.closed or closed, opened.notices, opened.limits)
         return connections.engine_on(own, connection, watcher=watcher)
+    if version == connections.MISSING and not is_own:
+        # A mistyped path would otherwise become an empty store as soon as writing is switched on.
+        raise StoreUnavailableError(
+            f"There is no SQLite file {connection.file()}. Check the path, or make a new, empty store there."
+        )
     stands_in = is_own and not writing and version == connections.MISSING
     opened = connections.store_of(connection, writing=writing, stands_in=stands_in)
     return connections.engine_on(opened, connection, watcher=watcher)
@@ -225,6 +252,9 @@ def warm() -> None:
     offered = connections.catalogue(settings)
     connection = offered.find(None)
     writing = settings.is_writing and not connection.read_only
+    if writing and is_missing(Choice(offered, connection)):
+        # Who names a file and starts with writing switched on asks for it.
+        connections.store_of(connection, writing=True).close()
     version = connections.version_of(connection)
     engine = memory_engine(connection, writing, version, connection.name == offered.own)
     if engine.adapter.embeddings is not None:

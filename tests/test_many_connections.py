@@ -10,6 +10,7 @@ from mnemoscope.connections import connection_to
 from mnemoscope.identity import IDENTITY_AT
 from streamlit.testing.v1 import AppTest
 
+from app.header import MAKE_KEY
 from app.scope import NAMESPACE_KEY
 from app.session import CONNECTION_KEY, WRITING_KEY
 
@@ -158,9 +159,11 @@ def test_a_file_that_was_named_and_is_not_there_is_a_failure(
     monkeypatch.setenv("MNEMOSCOPE_STORE", str(tmp_path / "typo.sqlite"))
     test = dashboard()
     assert "The store did not answer" in test.error[0].value
-    assert "with writing switched on, it is made" in shown(test)
+    assert "There is no SQLite file" in shown(test)
     assert not (tmp_path / "typo.sqlite").exists()
     test.toggle(key=WRITING_KEY).set_value(True).run()
+    assert not (tmp_path / "typo.sqlite").exists()
+    test.button(key=MAKE_KEY).click().run()
     assert not test.error
     assert (tmp_path / "typo.sqlite").exists()
 
@@ -220,3 +223,15 @@ def test_an_error_of_any_kind_leaves_the_way_to_another_connection(
     test = dashboard()
     assert "Something went wrong" in shown(test)
     assert len(test.selectbox(key=CONNECTION_KEY).options) == 4
+
+
+def test_a_store_that_is_not_there_is_made_by_its_button_alone(dashboard: Dashboard, folder: Path) -> None:
+    file = folder / "second.sqlite"
+    file.unlink()
+    test = dashboard(query={"c": "second"})
+    test.toggle(key=WRITING_KEY).set_value(True).run()
+    assert not file.exists()
+    assert f"There is no SQLite file {file}" in shown(test)
+    test.button(key=MAKE_KEY).click().run()
+    assert file.exists()
+    assert not test.error
