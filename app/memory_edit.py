@@ -48,7 +48,7 @@ def draw_actions(working: Session, record: MemoryRecord) -> None:
 def draw(working: Session, record: MemoryRecord, categories: Sequence[str]) -> None:
     """Draw the form for the memory; `categories` are those to choose from."""
     ref = (record.namespace, record.key)
-    if record.revision != st.session_state[_EDITING]["revision"]:
+    if record != st.session_state[_EDITING]["shown"]:
         _draw_conflict(record)
     with st.form("browse.form", border=False):
         st.text_area("Text", storable(record.content)[0], key=_key("content"), height=160)
@@ -64,7 +64,7 @@ def draw(working: Session, record: MemoryRecord, categories: Sequence[str]) -> N
         )  # fmt: skip
         st.text_input("Why", key=_key("reason"), placeholder="For the history", max_chars=300)
         with st.container(horizontal=True):
-            st.form_submit_button("Save", key=SAVE_KEY, type="primary", on_click=_save, args=(ref, record.revision))
+            st.form_submit_button("Save", key=SAVE_KEY, type="primary", on_click=_save, args=(ref, record))
             st.form_submit_button("Cancel", key=CANCEL_KEY, on_click=_end)
     line = python_lines.call(
         "update", record.namespace, record.key, content="…", expected_revision=record.revision,
@@ -87,7 +87,7 @@ def _begin(record: MemoryRecord) -> None:
         st.session_state.pop(_key(field), None)
     st.session_state[_EDITING] = {
         "ref": (record.namespace, record.key),
-        "revision": record.revision,
+        "shown": record,
         "before": _fields_of(record),
     }
 
@@ -96,7 +96,7 @@ def _end() -> None:
     st.session_state.pop(_EDITING, None)
 
 
-def _save(ref: Ref, revision: int) -> None:
+def _save(ref: Ref, shown: MemoryRecord) -> None:
     reason = st.session_state.get(_key("reason")) or ""
     try:
         working = session.require_writing()
@@ -105,9 +105,7 @@ def _save(ref: Ref, revision: int) -> None:
             _end()
             feedback.done("Nothing had to change.")
             return
-        change = working.engine.update(
-            *ref, **changes, expected_revision=revision, actor=working.operator, reason=reason
-        )
+        change = working.engine.update(*ref, **changes, expected=shown, actor=working.operator, reason=reason)
     except MnemoscopeError as error:
         # The form stays open with what was typed; where the memory changed meanwhile, it shows both texts.
         feedback.refused(error)

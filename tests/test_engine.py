@@ -45,6 +45,7 @@ from mnemoscope import (
     NotFoundError,
     StoreError,
 )
+from mnemoscope.changes import book
 from mnemoscope.stores.base import Write
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
@@ -352,6 +353,45 @@ def test_an_update_of_nothing_is_not_found_and_a_stale_one_a_conflict_with_both_
     with pytest.raises(ConflictError, match="expected 'revision 1', found 'likes coffee'"):
         engine.update(ANA, key, content="likes milk", expected_revision=1)
     assert contents(engine) == ["likes coffee"]
+
+
+def values(engine: MemoryEngine) -> dict[str, Any]:
+    return {item.key: item.value for item in engine.adapter.load(ANA).items}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_undos_an_edit_takes_no_revision_that_another_text_had(kind: str, tmp_path: Path) -> None:
+    with opened(kind, tmp_path) as store:
+        engine = engine_over(store)
+        key = engine.remember_facts(facts("likes tea"), ANA)[0].key
+        start = values(engine)
+        groups = [engine.update(ANA, key, content=text).group for text in ("likes milk", "likes water")]
+        for group in reversed(groups):
+            engine.undo(group)
+        assert values(engine) == start
+        engine.update(ANA, key, content="likes coffee")
+        for stale in (1, 2, 3):
+            with pytest.raises(ConflictError):
+                engine.update(ANA, key, content="likes cocoa", expected_revision=stale)
+        assert [(each.content, each.revision) for each in engine.list(ANA)] == [("likes coffee", 4)]
+        engine.update(ANA, key, content="likes cocoa", expected_revision=4)
+        engine.erase(ANA, key, confirm="memories/ana")
+        assert not engine.adapter.load(book("revisions", ANA)).items
+        engine.close()
+
+
+def test_an_update_of_what_was_shown_is_a_conflict_where_anything_else_is_there_now() -> None:
+    engine = engine_over()
+    shown = engine.remember_facts(facts("likes tea"), ANA)[0]
+    engine.store.put(ANA, shown.key, {**shown.to_value(), "content": "likes coffee"})
+    with pytest.raises(ConflictError) as caught:
+        engine.update(ANA, shown.key, content="likes milk", expected=shown)
+    [conflict] = caught.value.conflicts
+    assert (conflict.expected, conflict.actual) == ("likes tea", "likes coffee")
+    now = engine.get(ANA, shown.key)
+    assert now is not None
+    engine.update(ANA, shown.key, content="likes milk", expected=now)
+    assert contents(engine) == ["likes milk"]
 
 
 def test_an_expired_memory_is_seen_no_more() -> None:

@@ -280,6 +280,24 @@ def test_a_stale_edit_is_refused_with_both_texts_and_keeps_the_draft(
     assert (saved.content, saved.importance) == ("Ana lives in Porto.", 0.1)
 
 
+def test_an_edit_is_stale_too_where_the_store_was_written_under_the_same_revision(
+    dashboard: Dashboard, seeded_engine: MemoryEngine
+) -> None:
+    key = key_of(seeded_engine, "Ana lives")
+    test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
+    test.button(key=memory_edit.EDIT_KEY).click().run()
+    record = seeded_engine.get(ANA, key)
+    assert record is not None
+    seeded_engine.store.put(ANA, key, {**record.to_value(), "content": "Ana lives in Faro."})
+    test.text_area(key="browse.edit.content").set_value("Ana lives in Porto.")
+    test.button(key=memory_edit.SAVE_KEY).click().run()
+    kept = seeded_engine.get(ANA, key)
+    assert kept is not None
+    assert kept.content == "Ana lives in Faro."
+    assert "Ana lives in Lisbon." in texts(test)
+    assert "Someone changed this memory while you were editing" in test.warning[0].value
+
+
 def test_saving_without_a_change_writes_nothing(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
     test.button(key=memory_edit.EDIT_KEY).click().run()

@@ -17,6 +17,7 @@ from .journal import Edit, Tombstone
 from .namespaces import Namespace
 from .records import MemoryRecord, rewritten
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
+from .stores.values import same_json
 from .text import shown, storable
 from .times import aware
 
@@ -25,6 +26,7 @@ __all__ = [
     "Patch",
     "Selection",
     "allow_edit",
+    "check_unchanged",
     "forget_edit",
     "patched",
     "relabel_edit",
@@ -183,6 +185,19 @@ def update_edit(
     if after.content != record.content:
         written = vectors_for(after.content, vectors)
     return Edit(namespace, key, "update", item.value, rewritten(stored, record, after), written, reason)
+
+
+def check_unchanged(item: StoredItem | None, expected: MemoryRecord | None) -> None:
+    """Compare what is there, if anything, with the memory as it was read.
+
+    Raises:
+        ConflictError: they differ in anything.
+    """
+    if item is None or expected is None:
+        return
+    present = MemoryRecord.from_item(item)
+    if not same_json(present.to_value(), expected.to_value()):
+        raise ConflictError([Conflict(item.namespace, item.key, expected.content, present.content)])
 
 
 def relabel_edit(

@@ -12,6 +12,7 @@ from .curation import (
     Forgotten,
     Patch,
     Selection,
+    check_unchanged,
     forget_edit,
     relabel_edit,
     restore_edit,
@@ -52,20 +53,24 @@ class Editing(Reading):
         pinned: bool | None = None,
         expires_at: datetime | None = None,
         expected_revision: int | None = None,
+        expected: MemoryRecord | None = None,
         actor: str | None = None,
         reason: str = "",
     ) -> Change:
         """Change fields of one memory; None leaves a field as it is, unknown fields are kept.
 
+        `expected` is the memory as the caller had read it: the change is made only where it is still that.
+
         Raises:
             NotFoundError: there is no such memory.
-            ConflictError: it is no longer at `expected_revision`, or was written at the same moment.
+            ConflictError: it is no longer at `expected_revision` or as `expected`, or was written at the same moment.
             InputError: a value cannot be used.
         """
         where = read_namespace(namespace)
         patch = Patch(content, categories, importance, private, metadata, pinned, expires_at)
         vectors = run(embed_texts(self.adapter, [patch.text])) if patch.text else {}
         item = self.adapter.get([(where, key)])[0]
+        check_unchanged(item, expected)
         edit = update_edit(
             item, where, key, patch, vectors, self._clock(), expected_revision=expected_revision, reason=reason
         )

@@ -176,7 +176,7 @@ def _traces(adapter: StoreAdapter, journal: Journal, refs: Sequence[Ref]) -> _Tr
 
 def _shelves(ref: Ref) -> list[Ref]:
     namespace, key = ref
-    beside = [(book(shelf, namespace), key) for shelf in ("tombstones", "access", "feedback")]
+    beside = [(book(shelf, namespace), key) for shelf in ("tombstones", "access", "feedback", "revisions")]
     return [ref, *beside]
 
 

@@ -20,6 +20,7 @@ from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .identity import IdentityNote
 from .namespaces import Namespace
 from .records import MemoryRecord, text_of
+from .revisions import revision_notes, revision_ref, with_new_revisions
 from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock, aware
@@ -79,13 +80,16 @@ class Journal:
             group = group_name(at)
             before = self._before(edits)
             _check(edits, before)
+            present = {ref: each.item.value for ref, each in before.items()}
+            edits = with_new_revisions(edits, present)
             changes = [
                 _change(edit, before, f"{group}-{number:06d}", group, actor=actor, run=run, at=at)
                 for number, edit in enumerate(edits)
             ]
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
             expected = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
-            self._adapter.write([*writes, *self._noted(edits), *also], [*expected, *guards])
+            notes = [*self._noted(edits), *revision_notes(edits, present)]
+            self._adapter.write([*writes, *notes, *also], [*expected, *guards])
         return changes
 
     def history(
@@ -197,8 +201,8 @@ class Journal:
         return self._identity.writes() if brings else []
 
     def _before(self, edits: Sequence[Edit]) -> dict[Ref, _Before]:
-        """What is at the places of the edits that expect something, and all their tombstones."""
-        refs = [edit.ref for edit in edits if edit.expected is not None]
+        """What is at the places of the edits that expect something, with its highest revision, and all tombstones."""
+        refs = [ref for edit in edits if edit.expected is not None for ref in (edit.ref, revision_ref(*edit.ref))]
         snapshot = self._adapter.load(edits[0].namespace, keys=[*refs, *(edit.stone_ref for edit in edits)])
         vectors = snapshot.vectors_by_item() if self._adapter.abilities.reads_vectors else None
         return {
