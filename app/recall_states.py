@@ -13,6 +13,7 @@ from app import navigation, recall_query, states
 from app.display import counted, one_line
 from app.recall_query import QUERY_KEY, RecallQuery
 from app.recall_rows import CUTS
+from app.scope import Scope
 
 __all__ = ["draw_cut_off", "draw_empty", "draw_start", "is_filtered_out"]
 
@@ -30,7 +31,7 @@ def draw_start(records: Sequence[MemoryRecord]) -> None:
 
 def draw_empty(engine: MemoryEngine, asked: RecallQuery, counts: Mapping[Namespace, int]) -> None:
     """The scope holds no memories; name the namespaces beside it that would answer."""
-    states.empty("Nothing is remembered here", "Choose another namespace above.")
+    states.nothing_remembered(Scope(asked.namespace, asked.subtree), counts)
     parent = asked.namespace[:-1]
     if not asked.text or not any(counts):
         return

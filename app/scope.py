@@ -1,6 +1,7 @@
 """The part of the store that every page looks at: a namespace alone, or with all that lies below it.
 
-It is in the URL as repeated `ns` parameters, one a label, and `below=1` where what lies below counts too.
+It is in the URL as repeated `ns` parameters, one a label (or, to be typed, as one: `ns=a/b`), and `below=1` where what
+lies below counts too.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def forget() -> None:
 
 def draw(counts: Mapping[Namespace, int]) -> Scope:
     """Draw the picker over the namespaces that hold memories; the scope that is chosen."""
-    scope = _fitting(_from_url() or current(), counts)
+    scope = _fitting(_from_url(counts) or current(), counts)
     _keep(scope)
     is_large = len(counts) > MOST_OFFERED
     offered, more = by_level(counts, scope.namespace) if is_large else (choices([*counts, scope.namespace]), 0)
@@ -154,12 +155,16 @@ def _fitting(scope: Scope, counts: Mapping[Namespace, int]) -> Scope:
     return replace(scope, subtree=scope.subtree or is_prefix_alone or scope.is_whole_store)
 
 
-def _from_url() -> Scope | None:
+def _from_url(counts: Mapping[Namespace, int]) -> Scope | None:
     labels = st.query_params.get_all("ns")
     if not labels:
         return None
+    # As people write it, "a/b"; unless there is a label with just that slash in it.
+    is_path = len(labels) == 1 and not _below((labels[0],), counts)
     try:
-        return Scope(read_prefix(labels), subtree=st.query_params.get("below") == "1")
+        return Scope(
+            read_prefix(labels[0].strip("/") if is_path else labels), subtree=st.query_params.get("below") == "1"
+        )
     except NamespaceError:
         return None
 

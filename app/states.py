@@ -5,7 +5,7 @@ The three look different, because they mean different things to an operator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 from mnemoscope.errors import (
@@ -15,11 +15,13 @@ from mnemoscope.errors import (
     PermissionDeniedError,
     StoreError,
 )
+from mnemoscope.namespaces import Namespace, is_within, show_namespace
 
 from app import connections
-from app.display import counted, safe
+from app.display import counted, one_line, safe
+from app.scope import Scope
 
-__all__ = ["broken", "empty", "failed", "filtered_out"]
+__all__ = ["broken", "empty", "failed", "filtered_out", "nothing_remembered"]
 
 _TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
     (
@@ -41,6 +43,15 @@ def empty(title: str, hint: str, *, icon: str = ":material/inbox:") -> None:
         st.markdown(f"**{title}**", text_alignment="center")
         st.caption(hint, text_alignment="center")
         st.space("small")
+
+
+def nothing_remembered(here: Scope, counts: Mapping[Namespace, int]) -> None:
+    """The scope holds no memory: it is empty, or there is no such namespace at all."""
+    if here.is_whole_store or any(is_within(each, here.namespace, subtree=True) for each in counts):
+        empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
+        return
+    empty("There is no such namespace", "Check its name, or choose another namespace above.")
+    st.text(f"No memories under {one_line(show_namespace(here.namespace), 200)}; it does not exist.")
 
 
 def filtered_out(total: int, *, key: str, on_clear: Callable[[], None] | None = None, noun: str = "memory") -> None:

@@ -23,7 +23,7 @@ index = working.engine.index(here.namespace, subtree=here.subtree)
 opened = browse_opened.current(here)
 
 if not len(index):
-    states.empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
+    states.nothing_remembered(here, working.engine.counts())
 else:
     can_find_meaning = browse_search.can_find_meaning(working.engine)
     chosen = browse_filters.draw(index, finds_meaning=can_find_meaning, include_private=head.shows_private)

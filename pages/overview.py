@@ -14,7 +14,7 @@ index = working.engine.index(here.namespace, subtree=here.subtree)
 changes = working.engine.history(here.namespace, subtree=here.subtree, limit=20)
 
 if not len(index) and not changes:
-    states.empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
+    states.nothing_remembered(here, working.engine.counts())
 else:
     summary = summarise(index, utc_now())
     overview_sections.draw_metrics(summary)

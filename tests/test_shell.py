@@ -71,6 +71,19 @@ def test_the_url_chooses_the_namespace(dashboard: Dashboard, seeded_engine: Memo
     assert test.selectbox(key=NAMESPACE_KEY).value == ANA
 
 
+def test_the_url_may_name_the_namespace_with_a_slash(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    assert dashboard(seeded_engine, query={"ns": "memories/ana"}).selectbox(key=NAMESPACE_KEY).value == ANA
+
+
+@pytest.mark.parametrize("page", ["overview", "browse", "recall"])
+def test_a_namespace_that_does_not_exist_is_said_to_be_none(
+    dashboard: Dashboard, seeded_engine: MemoryEngine, page: str
+) -> None:
+    shown = texts(dashboard(seeded_engine, page, query={"ns": "memories/annna"}))
+    assert "No memories under memories/annna; it does not exist." in shown
+    assert "Nothing is remembered" not in shown
+
+
 @pytest.mark.parametrize("labels", [["__mnemoscope__"], ["", "a"], ["nobody", "<b>"]])
 def test_a_namespace_that_cannot_be_shown_breaks_no_page(
     dashboard: Dashboard, seeded_engine: MemoryEngine, labels: list[str]
