@@ -20,7 +20,7 @@ def draw(result: RecallResult, fetched: RecallResult) -> None:
     st.html(recall_bars.legend())
     told = deciding(shares)
     if told:
-        st.markdown(told)
+        st.markdown(told, help=_exactly(shares))
         st.html(recall_bars.shares_bar(shares))
     sure = "exact" if result.exact else "not proven to be exact"
     examined = f"{result.examined:,} of {counted(result.total, 'memory', 'memories')} examined"
@@ -38,9 +38,19 @@ def deciding(shares: dict[str, float]) -> str:
     (name, share), *rest = sorted(((name, share / whole) for name, share in shares.items()), key=lambda each: -each[1])
     for_it = [f"{each} {value:.0%}" for each, value in rest if value >= 0.005]
     against = [f"{each} {-value:.0%}" for each, value in rest if value <= -0.005]
-    told = f"**{name.capitalize()} decides {share:.0%} of this ranking**"
-    told += f", {', '.join(for_it)}" if for_it else ""
-    return told + (f"; pulling the other way: {', '.join(against)}." if against else ".")
+    if not against:
+        return ", ".join([f"**{name.capitalize()} decides {share:.0%} of this ranking**", *for_it]) + "."
+    decides = "decides most" if share >= max(-value for _, value in rest) else "leads"
+    return ", ".join([f"**{name.capitalize()} {decides}: {share:.0%}**", *for_it]) + f", against {', '.join(against)}."
+
+
+def _exactly(shares: dict[str, float]) -> str:
+    """The shares as they are measured, for the tooltip."""
+    listed = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    return (
+        f"Measured, each part's share of the differences between the scores: {listed}. They add up to 100%; a negative "
+        "share turns the order the other way. The sentence gives each part's size out of all sizes."
+    )
 
 
 def draw_warnings(result: RecallResult, control: float | None) -> None:

@@ -305,7 +305,13 @@ def test_the_part_that_decides_is_named_with_its_share() -> None:
         "**Recency decides 84% of this ranking**, similarity 10%, importance 6%."
     )
     assert recall_summary.deciding({"similarity": 1.2, "recency": -0.2, "importance": 0.0}) == (
-        "**Similarity decides 86% of this ranking**; pulling the other way: recency 14%."
+        "**Similarity decides most: 86%**, against recency 14%."
+    )
+    assert recall_summary.deciding({"similarity": 0.95, "recency": -0.91, "importance": 0.96}) == (
+        "**Importance decides most: 34%**, similarity 34%, against recency 32%."
+    )
+    assert recall_summary.deciding({"similarity": 5.0, "recency": -9.0, "importance": 5.0}) == (
+        "**Similarity leads: 26%**, importance 26%, against recency 47%."
     )
 
 
