@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import Evidence, MemoryRecord
 from mnemoscope.records import rewritten
+from mnemoscope.text import shown
 
 BORN = datetime(2024, 5, 1, 12, 30, 15, 123456, UTC)
 
@@ -121,6 +122,13 @@ def test_a_field_that_cannot_be_read_is_named_and_the_rest_goes_on(field: str, v
     assert problem in "; ".join(record.problems)
     assert len("; ".join(record.problems)) < 300
     assert record.importance is None or 0 <= record.importance <= 1
+
+
+@pytest.mark.parametrize("value", [99, -1, 1.01, 10**400])
+def test_an_importance_outside_the_scale_is_not_known(value: Any) -> None:
+    record = read({"content": "likes tea", "importance": value})
+    assert record.importance is None
+    assert record.problems == (f"importance is outside 0 to 1: {shown(value)}",)
 
 
 def test_a_nested_number_too_long_to_write_out_is_left_out() -> None:

@@ -249,7 +249,7 @@ def _importance(value: object, problems: list[str]) -> float | None:
         return None
     if not 0.0 <= value <= 1.0:
         problems.append(f"importance is outside 0 to 1: {shown(value)}")
-        return 1.0 if value > 1 else 0.0
+        return None
     return float(value)
 
 
