@@ -256,7 +256,7 @@ def test_a_minimum_that_nothing_reaches_is_another_state(dashboard: Dashboard, e
 def test_an_empty_namespace_names_a_sibling_that_answers(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = dashboard(engine, "recall", query={"ns": ["memories", "nobody"]}, state={QUERY_KEY: "green tea"})
     assert not test.exception
-    assert "Nothing is remembered here" in texts(test)
+    assert "There is no such namespace" in texts(test)
     assert "memories/ana" in texts(test)
 
 
