@@ -137,15 +137,16 @@ class ScopeIndex:
 
         A memory with several vectors counts by its nearest, as stores do.
         """
-        similarities = np.full((len(vectors), len(self)), np.nan)
         if not len(self.owner):
-            return similarities
-        products = np.clip(vectors @ self.matrix.T, -1.0, 1.0)
+            return np.full((len(vectors), len(self)), np.nan)
+        # A product with one vector is twice as fast as one with a matrix of one row.
+        products = (self.matrix @ vectors[0])[np.newaxis] if len(vectors) == 1 else vectors @ self.matrix.T
+        np.clip(products, -1.0, 1.0, out=products)
         if len(self.owner) == len(self) and self._one_each:
-            similarities[:] = products
-        else:
-            starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-            similarities[:, self.owner[starts]] = np.maximum.reduceat(products, starts, axis=1)
+            return products.astype(np.float64)
+        similarities = np.full((len(vectors), len(self)), np.nan)
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        similarities[:, self.owner[starts]] = np.maximum.reduceat(products, starts, axis=1)
         return similarities
 
     @cached_property

@@ -51,8 +51,11 @@ class Candidates:
 
     def raw(self, config: MemoryConfig) -> NDArray[np.float64]:
         """The raw signals in the order of `PARTS`, shape (3, n), NaN where not known."""
-        importance = np.where(np.isnan(self.importance), config.default_importance, self.importance)
-        return np.stack([self.similarity(config), decay(self.age_seconds, config.recency_half_life_days), importance])
+        raw = np.empty((len(PARTS), len(self.cosine)), np.float64)
+        raw[0] = self.similarity(config)
+        raw[1] = decay(self.age_seconds, config.recency_half_life_days)
+        raw[2] = np.where(np.isnan(self.importance), config.default_importance, self.importance)
+        return raw
 
 
 @dataclass(frozen=True, eq=False)

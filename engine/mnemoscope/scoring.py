@@ -40,7 +40,7 @@ class ScorePart:
 def decay(age_seconds: NDArray[np.float64], half_life_days: float) -> NDArray[np.float64]:
     """Recency, 1 for now and halving every `half_life_days`. A time in the future counts as now."""
     ages: NDArray[np.float64] = np.maximum(age_seconds, 0.0) / (SECONDS_PER_DAY * half_life_days)
-    return np.power(0.5, ages)
+    return np.exp2(-ages)
 
 
 def contributions(
@@ -53,9 +53,11 @@ def contributions(
 
     Raw values are NaN where not known; those contribute 0. The scores are the sums over the rows.
     """
-    raw = np.stack([similarity, recency, importance])
-    weights = np.array([config.semantic_weight, config.recency_weight, config.importance_weight])
-    weighted: NDArray[np.float64] = np.nan_to_num(raw, nan=0.0) * weights[:, np.newaxis]
+    weights = (config.semantic_weight, config.recency_weight, config.importance_weight)
+    weighted = np.empty((len(PARTS), len(similarity)), np.float64)
+    for row, raw, weight in zip(weighted, (similarity, recency, importance), weights, strict=True):
+        np.multiply(raw, weight, out=row)
+    weighted[np.isnan(weighted)] = 0.0
     return weighted
 
 

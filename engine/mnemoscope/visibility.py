@@ -105,7 +105,6 @@ class Visibility:
         return not record.private or self.include_private or (self.source is not None and record.source == self.source)
 
     def _own(self, index: ScopeIndex) -> NDArray[np.bool_]:
-        own = np.zeros(len(index), np.bool_)
-        for at in np.flatnonzero(index.private):
-            own[at] = self.sees(index.records[at])
-        return own
+        if self.source is None:
+            return np.zeros(len(index), np.bool_)
+        return index.columns.sources.having([self.source], len(index))

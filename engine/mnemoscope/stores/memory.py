@@ -104,11 +104,12 @@ class MemoryAdapter:
             return [(item, dict(self._vectors((item.namespace, item.key)))) for item in items]
 
         pairs = sorted(self._read(read), key=lambda pair: (pair[0].namespace, pair[0].key))
-        rows = [
+        # One by one, since as bytes all together they would take the memory of the matrix once more.
+        rows = (
             VectorRow(position, name, _bytes(vectors[name]))
             for position, (_, vectors) in enumerate(pairs)
             for name in sorted(vectors)
-        ]
+        )
         markers: list[Hashable] = [_Seen((item,)) for item, _ in pairs]
         return snapshot_of([_stored(item) for item, _ in pairs], markers, rows, dimensions=self.dimensions)
 
@@ -133,6 +134,8 @@ class MemoryAdapter:
 
     def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
         """Equal to an earlier one if the very same items are there."""
+        if not subtree:
+            return _Seen(self._read(lambda: tuple(self.store._data.get(namespace, {}).values())))
         return _Seen(tuple(self._read(lambda: self._items(namespace, subtree=subtree))))
 
     def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
