@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 import plotly.graph_objects as go
 
@@ -26,7 +27,9 @@ def growth(points: Sequence[Point]) -> go.Figure:
             x=[point.day for point in points],
             y=[point.total for point in points],
             customdata=[counted(point.made, "new memory", "new memories") for point in points],
-            mode="lines",
+            # A line through one point is not seen.
+            mode="lines" if len(points) > 1 else "lines+markers",
+            marker={"size": 10, "color": _TEAL},
             line={"width": 2.5, "color": _TEAL, "shape": "hv"},
             fill="tozeroy",
             fillcolor="rgba(26, 138, 130, 0.14)",
@@ -34,6 +37,12 @@ def growth(points: Sequence[Point]) -> go.Figure:
         )
     )
     figure.update_yaxes(rangemode="tozero", tickformat=",d", nticks=5)
+    if len(points) == 1:
+        day = points[0].day
+        around = [day - timedelta(days=1), day + timedelta(days=1)]
+        figure.update_xaxes(range=around, tickvals=[day], tickformat="%-d %b %Y")
+        # Nor does a mark on the edge say how much there is.
+        figure.update_yaxes(range=[0, 1.25 * max(points[0].total, 1)])
     return _laid_out(figure)
 
 

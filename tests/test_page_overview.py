@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from mnemoscope.records import MemoryRecord
 from streamlit.testing.v1 import AppTest
 
 from app import overview_charts
-from app.overview_summary import summarise
+from app.overview_summary import Point, summarise
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -145,3 +145,10 @@ def test_hostile_category_names_are_escaped_in_the_chart() -> None:
     drawn = json.dumps(figure.to_plotly_json()["layout"]["yaxis"]["ticktext"])
     assert "<a" not in drawn
     assert "&lt;a href" in drawn
+
+
+def test_growth_within_one_day_is_a_mark_that_is_seen() -> None:
+    figure = overview_charts.growth([Point(date(2026, 5, 4), made=3, total=3)])
+    assert figure.data[0].mode == "lines+markers"
+    assert figure.layout.yaxis.range[1] > 3
+    assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
