@@ -355,6 +355,42 @@ def test_an_update_of_nothing_is_not_found_and_a_stale_one_a_conflict_with_both_
     assert contents(engine) == ["likes coffee"]
 
 
+@pytest.mark.parametrize("wrong", [5, ["a"], b"a", None, {"a": 1}])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda engine, wrong: engine.undo(wrong),
+        lambda engine, wrong: engine.changes_of(wrong),
+        lambda engine, wrong: engine.run(wrong),
+        lambda engine, wrong: engine.get(ANA, wrong),
+        lambda engine, wrong: engine.explain("tea", ANA, wrong),
+        lambda engine, wrong: engine.update(ANA, wrong, content="x"),
+        lambda engine, wrong: engine.restore(ANA, wrong),
+        lambda engine, wrong: engine.allow(ANA, wrong),
+        lambda engine, wrong: engine.move(ANA, wrong, ("memories", "ben")),
+        lambda engine, wrong: engine.merge(ANA, [wrong, wrong]),
+        lambda engine, wrong: engine.erase(ANA, [wrong], confirm="memories/ana"),
+        lambda engine, wrong: engine.forget_at([(ANA, wrong)]),
+        lambda engine, wrong: engine.forget_at([wrong]),
+        lambda engine, wrong: engine.update_at([(ANA, wrong)]),
+        lambda engine, wrong: engine.move_at([(ANA, wrong)], ("memories", "ben")),
+        lambda engine, wrong: engine.restore_at([(ANA, wrong)]),
+        lambda engine, wrong: engine.feedback(wrong, "key", useful=True),
+        lambda engine, wrong: engine.history(ANA, wrong or 5),
+        lambda engine, wrong: engine.history(ANA, before=wrong or 5),
+        lambda engine, wrong: engine.plan_undo(ANA, run=wrong),
+        lambda engine, wrong: engine.forget_conversation(ANA, run=wrong),
+    ],
+)
+def test_what_is_no_id_or_key_is_refused_everywhere(call: Any, wrong: Any) -> None:
+    engine = engine_over()
+    engine.remember_facts(facts("likes tea"), ANA)
+    before = dump(engine)
+    with pytest.raises(InputError):
+        call(engine, wrong)
+    assert dump(engine) == before
+
+
 def values(engine: MemoryEngine) -> dict[str, Any]:
     return {item.key: item.value for item in engine.adapter.load(ANA).items}
 

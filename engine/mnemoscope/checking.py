@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from .errors import InputError
+from .namespaces import Namespace, read_namespace
 from .text import shown, storable
 
 __all__ = [
     "check_flag",
+    "check_key",
+    "check_keys",
     "check_moment",
     "check_number",
     "check_object",
     "check_text",
     "check_texts",
     "check_whole",
+    "read_refs",
 ]
 
 
@@ -32,6 +36,32 @@ def check_texts(name: str, value: object) -> None:
     names = value if isinstance(value, Sequence | set | frozenset) and not isinstance(value, str | bytes) else [None]
     if not all(_is_text(name) for name in names):
         raise InputError(f"{name} must be a list of texts without NUL or lone surrogates, got {shown(value)}.")
+
+
+def check_key(name: str, value: object) -> None:
+    """A text that names one thing: a key or an id."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be a text, got {shown(value)}.")
+
+
+def check_keys(name: str, value: object) -> None:
+    """A list, tuple or set of keys."""
+    if value is None:
+        raise InputError(f"{name} must be a list of texts, got None.")
+    check_texts(name, value)
+
+
+def read_refs(value: object) -> list[tuple[Namespace, str]]:
+    """Pairs of a namespace and a key, each once, in order."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping):
+        raise InputError(f"refs must be a list of (namespace, key), got {shown(value)}.")
+    refs = []
+    for each in value:
+        if not isinstance(each, list | tuple) or len(each) != 2:
+            raise InputError(f"refs must be a list of (namespace, key), and one of them is {shown(each)}.")
+        check_key("The key of a ref", each[1])
+        refs.append((read_namespace(each[0]), each[1]))
+    return list(dict.fromkeys(refs))
 
 
 def check_number(name: str, value: object) -> None:

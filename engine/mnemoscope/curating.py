@@ -9,6 +9,7 @@ from typing import Any
 from .accepting import Means, accepting_edits, proposals_of, refs_of, texts_of
 from .access import Access
 from .changes import Change, Edit, Tombstone, book
+from .checking import check_key, check_keys, check_text, read_refs
 from .cleaning import cleaned_object
 from .curation import allow_edit, restore_edit
 from .embedded import embed_texts
@@ -129,6 +130,7 @@ class Curating(Reading):
             ConflictError: one is not at its expected revision, or was changed at the same moment.
             InputError: there are not two, or not the same people may see them all.
         """
+        check_keys("keys", keys)
         where, text = read_namespace(namespace), None if content is None else _text(content)
         places: list[Ref] = [(where, key) for key in dict.fromkeys(keys)]
         items = present(places, self.adapter.get(places))
@@ -153,6 +155,7 @@ class Curating(Reading):
             NotFoundError: there is no such memory.
             ConflictError: the target has a memory of that key, or this one is not at its expected revision.
         """
+        check_key("key", key)
         place = (read_namespace(namespace), key)
         expected = None if expected_revision is None else {key: expected_revision}
         check_revisions(present([place], self.adapter.get([place])), expected)
@@ -163,7 +166,7 @@ class Curating(Reading):
     ) -> list[Change]:
         """Take the memories at these places to another namespace, as one group; see `move`."""
         where = read_namespace(target)
-        places = [(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)]
+        places = read_refs(refs)
         found = self._with_vectors(places)
         present(places, [found[place][0] if place in found else None for place in places])
         edits = [edit for place in places for edit in _moved(found[place], where, reason)]
@@ -188,6 +191,8 @@ class Curating(Reading):
         Raises:
             InputError: neither `by` nor `run` is given.
         """
+        check_text("by", by)
+        check_text("run", run)
         where = read_prefix(namespace)
         return plan_undo(self.adapter, self._journal, where, subtree=subtree or not where, by=by, since=since, run=run)
 
@@ -239,13 +244,12 @@ class Curating(Reading):
 
     def _stones(self, refs: Sequence[Ref]) -> list[tuple[StoredItem, Vectors]]:
         """The tombstones of these places, with their vectors, in order."""
-        places = [(book("tombstones", read_namespace(namespace)), key) for namespace, key in dict.fromkeys(refs)]
+        wanted = read_refs(refs)
+        places = [(book("tombstones", namespace), key) for namespace, key in wanted]
         found = self._with_vectors(places)
-        for (where, key), at in zip(dict.fromkeys(refs), places, strict=True):
+        for (where, key), at in zip(wanted, places, strict=True):
             if at not in found:
-                raise NotFoundError(
-                    f"Nothing forgotten has the key {key!r} in {show_namespace(read_namespace(where))}; see trash()."
-                )
+                raise NotFoundError(f"Nothing forgotten has the key {key!r} in {show_namespace(where)}; see trash().")
         return [found[at] for at in places]
 
     def _with_vectors(self, places: Sequence[Ref]) -> dict[Ref, tuple[StoredItem, Vectors]]:

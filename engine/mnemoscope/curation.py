@@ -193,6 +193,8 @@ def check_unchanged(item: StoredItem | None, expected: MemoryRecord | None) -> N
     Raises:
         ConflictError: they differ in anything.
     """
+    if expected is not None and not isinstance(expected, MemoryRecord):
+        raise InputError(f"expected must be a MemoryRecord as it was read, got {shown(expected)}.")
     if item is None or expected is None:
         return
     present = MemoryRecord.from_item(item)

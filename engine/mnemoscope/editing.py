@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from .checking import check_moment, check_texts, check_whole
+from .checking import check_key, check_moment, check_text, check_texts, check_whole, read_refs
 from .curation import (
     SAMPLE,
     Forgotten,
@@ -66,6 +66,7 @@ class Editing(Reading):
             ConflictError: it is no longer at `expected_revision` or as `expected`, or was written at the same moment.
             InputError: a value cannot be used.
         """
+        check_key("key", key)
         where = read_namespace(namespace)
         patch = Patch(content, categories, importance, private, metadata, pinned, expires_at)
         vectors = run(embed_texts(self.adapter, [patch.text])) if patch.text else {}
@@ -112,7 +113,7 @@ class Editing(Reading):
         self, refs: Sequence[Ref], *, dry_run: bool = False, actor: str | None = None, reason: str = ""
     ) -> Forgotten:
         """Withdraw the memories at these places, in whatever namespaces they are, as one group; see `forget`."""
-        items = self.adapter.get([(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)])
+        items = self.adapter.get(read_refs(refs))
         records = [MemoryRecord.from_item(item) for item in items if item is not None]
         return self._forget(records, dry_run, actor, reason)
 
@@ -135,7 +136,7 @@ class Editing(Reading):
             NotFoundError: one of them is not there; nothing is written.
         """
         patch = Patch(importance=importance, private=private)
-        places = [(read_namespace(namespace), key) for namespace, key in dict.fromkeys(refs)]
+        places = read_refs(refs)
         edits = [
             relabel_edit(item, place, patch, add_categories, drop_categories, self._clock(), reason=reason)
             for place, item in zip(places, self.adapter.get(places), strict=True)
@@ -159,6 +160,7 @@ class Editing(Reading):
             NotFoundError: there is no tombstone of that key.
             ConflictError: a memory of that key exists again.
         """
+        check_key("key", key)
         where = read_namespace(namespace)
         at = (book("tombstones", where), key)
         snapshot = self.adapter.load(at[0], keys=[at])
@@ -198,6 +200,8 @@ class Editing(Reading):
         where = read_prefix(namespace)
         whole = subtree or not where
         texts = {"group": group, "actor": by, "action": action, "run": run}
+        for name, text in {"key": key, "before": before, **texts}.items():
+            check_text("by" if name == "actor" else name, text)
         return self._journal.history(where, key, subtree=whole, before=before, limit=limit, **texts)
 
     def changes_of(self, change_or_group: str) -> list[Change]:

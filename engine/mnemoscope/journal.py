@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from .changes import ACTIONS, Action, Change, Edit, Tombstone, book
+from .checking import check_key
 from .cleaning import cleaned_object
 from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .identity import IdentityNote
@@ -128,6 +129,7 @@ class Journal:
         Raises:
             NotFoundError: the journal has no such change or group.
         """
+        check_key("change_or_group", change_or_group)
         changes = self._of_group("-".join(change_or_group.split("-")[:2]))
         found = [change for change in changes[::-1] if change_or_group in (change.id, change.group)]
         if not found:

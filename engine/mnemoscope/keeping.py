@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .changes import Change
+from .checking import check_keys
 from .curation import SAMPLE, Forgotten
 from .embedded import embed_texts
 from .erasure import ErasureReceipt, erase
@@ -56,9 +57,10 @@ class Keeping(Reading):
         """
         where = read_namespace(namespace)
         _check_confirmed("erase removes memories of", show_namespace(where), confirm)
-        keys = [key] if isinstance(key, str) else list(dict.fromkeys(key))
+        keys = [key] if isinstance(key, str) else key
+        check_keys("key", keys)
         self._access.flush()
-        places = [(where, each) for each in keys]
+        places = [(where, each) for each in dict.fromkeys(keys)]
         return erase(self.adapter, self._journal, places, actor=actor or self.actor, at=self._clock(), reason=reason)
 
     # Retention

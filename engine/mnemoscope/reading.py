@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .access import Access, AccessLog
-from .checking import check_whole
+from .checking import check_key, check_whole
 from .config import MemoryConfig
 from .explaining import Explanation, locate
 from .explaining import explain as explain_in
@@ -132,6 +132,7 @@ class Reading:
             within: where the recall looks, if not exactly there.
             options: those of `recall`; the recall is not noted in the access history.
         """
+        check_key("key", key)
         where = read_namespace(namespace)
         result = self.recall(query, where if within is None else within, **{**options, "touch": False})
         if locate(result, where, key) is not None:
@@ -152,6 +153,7 @@ class Reading:
 
     def get(self, namespace: NamespaceLike, key: str) -> MemoryRecord | None:
         """The memory at this key, or None."""
+        check_key("key", key)
         item = self.adapter.get([(read_namespace(namespace), key)])[0]
         return None if item is None else MemoryRecord.from_item(item)
 

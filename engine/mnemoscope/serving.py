@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from .cases import Case
-from .checking import check_flag, check_texts
+from .checking import check_flag, check_key, check_texts
 from .document_extraction import DocumentExtractor
 from .editing import Editing
 from .errors import ConfigurationError, ConflictError
@@ -251,6 +251,8 @@ class Serving(Editing):
         Raises:
             NotFoundError: the access history has no such recall of this memory.
         """
+        check_key("recall_id", recall_id)
+        check_key("key", key)
         check_flag("useful", useful)
         where, note = recall_of(self._access, recall_id, key, None if namespace is None else read_namespace(namespace))
         given = Feedback(recall_id, note.query, note.rank, useful, actor or self.actor, self._clock(), note.thread)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .changes import book
-from .checking import check_whole
+from .checking import check_key, check_text, check_whole
 from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
@@ -42,6 +42,7 @@ class Tracing(Editing):
         Raises:
             NotFoundError: there is none, or it was made before runs were kept.
         """
+        check_key("run_id", run_id)
         # Keys are ids, so that the one looked for is the first below its own name and a bit.
         items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
         if not items:
@@ -62,6 +63,8 @@ class Tracing(Editing):
         `source` keeps those of one conversation; `before` is the id of a run to go on from.
         """
         check_whole("limit", limit)
+        check_text("source", source)
+        check_text("before", before)
         where = read_prefix(namespace)
         items = self.adapter.latest(
             book("runs", where),
@@ -90,6 +93,8 @@ class Tracing(Editing):
         Raises:
             InputError: neither or both of run and source are given.
         """
+        check_text("run", run)
+        check_text("source", source)
         if (run is None) == (source is None):
             raise InputError("Say which conversation is meant: either run= or source=.")
         where = read_namespace(namespace)
