@@ -232,7 +232,7 @@ def test_undo_of_what_is_not_there_or_changed_since_says_so(invoke: Invoke) -> N
     assert "The journal has no change or group 'nothing'" in invoke("undo", "nothing", code=1).stderr
     first = json.loads(invoke("history", "--namespace", "memories/ben", "--json").stdout)[0]
     invoke("forget", "--namespace", "memories/ben", "--key", first["key"])
-    assert "changed since they were read" in invoke("undo", first["group"], code=1).stderr
+    assert "changed since it was read" in invoke("undo", first["group"], code=1).stderr
 
 
 # Export and import

@@ -33,6 +33,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
     ConfigurationError,
+    Conflict,
     ConflictError,
     Drop,
     ExtractedFact,
@@ -350,7 +351,7 @@ def test_an_update_of_nothing_is_not_found_and_a_stale_one_a_conflict_with_both_
         engine.update(ANA, "nowhere", content="x")
     key = engine.remember_facts(facts("likes tea"), ANA)[0].key
     engine.update(ANA, key, content="likes coffee", expected_revision=1)
-    with pytest.raises(ConflictError, match="expected 'revision 1', found 'likes coffee'"):
+    with pytest.raises(ConflictError, match="revision 1 was read, and it is at revision 2 now: 'likes coffee'"):
         engine.update(ANA, key, content="likes milk", expected_revision=1)
     assert contents(engine) == ["likes coffee"]
 
@@ -391,6 +392,37 @@ def test_what_is_no_id_or_key_is_refused_everywhere(call: Any, wrong: Any) -> No
     assert dump(engine) == before
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ("tea", "milk", "it was 'tea' when it was read and is 'milk' now"),
+        (None, "milk", "it was not there when it was read and is 'milk' now"),
+        ("tea", None, "it was 'tea' when it was read and is gone now"),
+        ("tea", "tea", "its text is 'tea' as before, but something else of it has changed"),
+    ],
+)
+def test_a_conflict_is_told_in_plain_words(before: str | None, now: str | None, told: str) -> None:
+    conflict = Conflict(ANA, "k", before, now)
+    assert str(conflict) == f"memories/ana · k: {told}"
+    many = str(ConflictError([conflict] * 4))
+    assert many.startswith("4 memories changed since they were read, so nothing was written: ")
+    assert many.endswith("(and 1 more). Read them again and repeat the change.")
+
+
+def test_undoing_what_is_undone_already_says_so_and_changes_nothing() -> None:
+    engine = engine_over()
+    key = engine.remember_facts(facts("likes tea"), ANA)[0].key
+    group = engine.update(ANA, key, content="likes milk").group
+    engine.undo(group, actor="Ben")
+    before = dump(engine)
+    with pytest.raises(ConflictError, match="this change is already undone, by Ben on 2025-01-01"):
+        engine.undo(group)
+    assert dump(engine) == before
+    engine.update(ANA, key, content="likes water")
+    with pytest.raises(ConflictError, match="it was 'likes milk' when it was read and is 'likes water' now"):
+        engine.undo(group)
+
+
 def values(engine: MemoryEngine) -> dict[str, Any]:
     return {item.key: item.value for item in engine.adapter.load(ANA).items}
 
@@ -424,6 +456,10 @@ def test_an_update_of_what_was_shown_is_a_conflict_where_anything_else_is_there_
         engine.update(ANA, shown.key, content="likes milk", expected=shown)
     [conflict] = caught.value.conflicts
     assert (conflict.expected, conflict.actual) == ("likes tea", "likes coffee")
+    assert str(caught.value) == (
+        f"1 memory changed since it was read, so nothing was written: memories/ana · {shown.key}: "
+        "it was 'likes tea' when it was read and is 'likes coffee' now. Read it again and repeat the change."
+    )
     now = engine.get(ANA, shown.key)
     assert now is not None
     engine.update(ANA, shown.key, content="likes milk", expected=now)

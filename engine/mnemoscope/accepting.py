@@ -88,7 +88,9 @@ def _check_unchanged(findings: Sequence[Finding], items: Mapping[Ref, StoredItem
             namespace, key = finding.refs[0]
             item = items.get(finding.refs[0])
             text = None if item is None else MemoryRecord.from_item(item).content
-            conflicts.append(Conflict(namespace, key, f"what the worklist showed ({finding.reason})", text))
+            now = "it is gone now" if text is None else f"it is {text[:200]!r} now"
+            said = f"it is not what the worklist showed ({finding.reason}); {now}"
+            conflicts.append(Conflict(namespace, key, f"what the worklist showed ({finding.reason})", text, said))
     if conflicts:
         raise ConflictError(conflicts)
 

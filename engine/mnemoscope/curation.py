@@ -32,6 +32,7 @@ __all__ = [
     "relabel_edit",
     "restore_edit",
     "select",
+    "stale",
     "update_edit",
 ]
 
@@ -177,7 +178,7 @@ def update_edit(
     stored = cleaned_object(item.value)
     record = MemoryRecord.from_item(replace(item, value=stored))
     if expected_revision is not None and record.revision != expected_revision:
-        raise ConflictError([Conflict(namespace, key, f"revision {expected_revision}", record.content)])
+        raise ConflictError([stale(record, expected_revision)])
     if patch.private and record.source is None:
         raise InputError(f"The memory {key!r} has no source; private, nobody could ever recall it.")
     after = patched(record, patch, now)
@@ -185,6 +186,12 @@ def update_edit(
     if after.content != record.content:
         written = vectors_for(after.content, vectors)
     return Edit(namespace, key, "update", item.value, rewritten(stored, record, after), written, reason)
+
+
+def stale(record: MemoryRecord, expected: int) -> Conflict:
+    """The conflict of a memory that is no longer at the revision that was read."""
+    said = f"revision {expected} was read, and it is at revision {record.revision} now: {record.content[:200]!r}"
+    return Conflict(record.namespace, record.key, f"revision {expected}", record.content, said)
 
 
 def check_unchanged(item: StoredItem | None, expected: MemoryRecord | None) -> None:

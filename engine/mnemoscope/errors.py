@@ -77,17 +77,26 @@ class NotFoundError(MnemoscopeError, LookupError):
 class Conflict:
     """One memory that is no longer what the caller had read.
 
-    `expected` and `actual` are its texts; `None` means that it was (or is) not there.
+    `expected` and `actual` are its texts; `None` means that it was (or is) not there. `said` tells it in other
+    words, where the texts alone would not.
     """
 
     namespace: tuple[str, ...]
     key: str
     expected: str | None
     actual: str | None
+    said: str = ""
 
     def __str__(self) -> str:
-        where = f"{'/'.join(self.namespace)} · {self.key}"
-        return f"{where}: expected {_shown(self.expected)}, found {_shown(self.actual)}"
+        return f"{'/'.join(self.namespace)} · {self.key}: {self.said or self._told}"
+
+    @property
+    def _told(self) -> str:
+        if self.expected == self.actual:
+            return f"its text is {_shown(self.actual)} as before, but something else of it has changed"
+        before = "it was not there" if self.expected is None else f"it was {_shown(self.expected)}"
+        now = "is gone" if self.actual is None else f"is {_shown(self.actual)}"
+        return f"{before} when it was read and {now} now"
 
 
 class ConflictError(MnemoscopeError):
@@ -97,9 +106,11 @@ class ConflictError(MnemoscopeError):
         self.conflicts = conflicts
         listed = "; ".join(str(conflict) for conflict in conflicts[:3])
         more = f" (and {len(conflicts) - 3} more)" if len(conflicts) > 3 else ""
+        one = len(conflicts) == 1
+        changed = "1 memory changed since it was" if one else f"{len(conflicts)} memories changed since they were"
         super().__init__(
-            f"{len(conflicts)} memories changed since they were read, so nothing was written: "
-            f"{listed}{more}. Read them again and repeat the change."
+            f"{changed} read, so nothing was written: {listed}{more}. "
+            f"Read {'it' if one else 'them'} again and repeat the change."
         )
 
 

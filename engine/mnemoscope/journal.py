@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -154,7 +154,20 @@ class Journal:
             NotFoundError: there is no such change, or it was erased.
             ConflictError: a memory has changed since; nothing is undone.
         """
-        return self.commit(self.undo_edits(change_or_group, reason=reason), actor=actor)
+        edits = self.undo_edits(change_or_group, reason=reason)
+        try:
+            return self.commit(edits, actor=actor)
+        except ConflictError as error:
+            raise ConflictError([self._told(conflict, edits) for conflict in error.conflicts]) from None
+
+    def _told(self, conflict: Conflict, edits: Sequence[Edit]) -> Conflict:
+        """The conflict, in plain words where its change was taken back already."""
+        meant = {edit.ref: edit.undoes for edit in edits}.get((conflict.namespace, conflict.key))
+        last = self.history(conflict.namespace, conflict.key, limit=1)
+        if meant is None or not last or last[0].undoes != meant:
+            return conflict
+        said = f"this change is already undone, by {last[0].actor} on {last[0].at:%Y-%m-%d %H:%M} UTC"
+        return replace(conflict, said=said)
 
     def undo_edits(self, change_or_group: str, *, reason: str = "") -> list[Edit]:
         """The edits that take back a change, or all changes of a group.

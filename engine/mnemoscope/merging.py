@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from .applying import vectors_for
 from .changes import Edit
 from .cleaning import cleaned_object
-from .errors import Conflict, ConflictError, InputError, NotFoundError
+from .curation import stale
+from .errors import ConflictError, InputError, NotFoundError
 from .namespaces import Namespace, show_namespace
 from .records import MemoryRecord, rewritten
 from .settlement import merged_names
@@ -119,11 +120,9 @@ def check_revisions(items: Sequence[StoredItem], expected: Mapping[str, int] | N
         ConflictError: one is at another revision.
     """
     records = [MemoryRecord.from_item(item) for item in items]
-    stale = [record for record in records if record.revision != (expected or {}).get(record.key, record.revision)]
-    if stale and expected:
-        raise ConflictError(
-            [Conflict(each.namespace, each.key, f"revision {expected[each.key]}", each.content) for each in stale]
-        )
+    moved_on = [record for record in records if record.revision != (expected or {}).get(record.key, record.revision)]
+    if moved_on and expected:
+        raise ConflictError([stale(each, expected[each.key]) for each in moved_on])
 
 
 def _check_one_sphere(records: Sequence[MemoryRecord]) -> None:
