@@ -14,6 +14,7 @@ from mnemoscope.errors import MnemoscopeError
 from app import failures, feedback, header, navigation, sign_in, theme
 
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
+st.html(theme.STYLE)
 st.logo(str(theme.LOGO), icon_image=str(theme.ICON), size="large")
 # Before the navigation, so that nobody learns more than that there is a dashboard.
 if not sign_in.passes():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ICON", "LOGO", "OPTIONS", "PART_COLOURS"]
+__all__ = ["ICON", "LOGO", "OPTIONS", "PART_COLOURS", "STYLE"]
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
 
@@ -46,7 +46,7 @@ _LIGHT: dict[str, Any] = {
 }  # fmt: skip
 
 _DARK: dict[str, Any] = {
-    "primaryColor": "#14857D",
+    "primaryColor": "#45BFB4",
     "backgroundColor": "#11181C",
     "secondaryBackgroundColor": "#1A2429",
     "textColor": "#E3EAEB",
@@ -71,3 +71,10 @@ OPTIONS: dict[str, Any] = {
     for name, value in options.items()
 }
 """Streamlit's theme options, for the command and for `.streamlit/config.toml`."""
+
+STYLE = """<style>
+button[kind="primary"]:not(:disabled), button[kind="primaryFormSubmit"]:not(:disabled) {
+    color: light-dark(#FFFFFF, #0B1114);
+}
+</style>"""
+"""Streamlit writes white on the primary colour; in dark mode that is light, so that it can be read as text."""

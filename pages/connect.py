@@ -5,7 +5,8 @@ import streamlit as st
 from app import connect_form, connect_snippet, connect_steps, session
 from app.diagnosis import steps_of
 
-st.title("Connect", anchor=False)
+with st.container(horizontal=True):
+    st.title("Connect", anchor=False)
 st.caption("Try a store before you rely on it. Every step is really done, and none of them writes anything.")
 
 chosen = session.choice()

@@ -5,7 +5,8 @@ import streamlit as st
 from app import connect_steps, health_details, health_jobs, health_report, health_summary, session, states
 from app.display import counted, timestamp
 
-st.title("Health", anchor=False)
+with st.container(horizontal=True):
+    st.title("Health", anchor=False)
 working = session.current()
 connection = session.choice().connection
 health_summary.draw(working)

@@ -16,7 +16,8 @@ from app import (
 )
 from app import scope as scopes
 
-st.title("Recall", anchor=False)
+with st.container(horizontal=True):
+    st.title("Recall", anchor=False)
 working = session.current()
 engine = working.engine
 scope = scopes.current()

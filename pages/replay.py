@@ -13,7 +13,8 @@ from app import (
     states,
 )
 
-st.title("Replay", anchor=False)
+with st.container(horizontal=True):
+    st.title("Replay", anchor=False)
 st.caption("See what a conversation would teach the agent, correct it, and commit what is right.")
 
 working = session.current()

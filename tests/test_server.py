@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import streamlit
 
 from app import server, theme
@@ -73,6 +74,21 @@ def test_every_option_is_one_that_streamlit_knows() -> None:
     from streamlit import config
 
     assert not set(server.options(1)) - set(config._config_options_template)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_primary_colour_can_be_read_as_text(mode: str) -> None:
+    primary = theme.OPTIONS[f"theme.{mode}.primaryColor"]
+    for name in ("backgroundColor", "secondaryBackgroundColor"):
+        ground = theme.OPTIONS[f"theme.{mode}.{name}"]
+        darker, lighter = sorted((luminance(primary), luminance(ground)))
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
 def test_the_theme_fetches_nothing() -> None:
