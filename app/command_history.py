@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import click
+from mnemoscope.changes import ACTIONS
 
 from app.options import operator_option, role_option
 from app.scripting import (
@@ -31,7 +32,7 @@ __all__ = ["forget", "history", "undo"]
 @click.option("--key", help="The changes of this memory alone.")
 @click.option("--group", help="The changes of this group alone.")
 @click.option("--by", help="The changes that this actor made.")
-@click.option("--action", help='The changes of this kind, such as "forget".')
+@click.option("--action", type=click.Choice(ACTIONS), help="The changes of this kind.")
 @click.option("--run", help="The changes that came of this run.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most.")
 def history(*, as_json: bool, **options: Any) -> None:
@@ -87,6 +88,12 @@ def forget(
 ) -> None:
     """Forget the memories of a namespace that meet all that is given; they can be restored."""
     asked = {name: options.pop(name) for name in ("namespace", "importance_below", "source", "reason")}
+    criteria = (older_than, not_recalled, asked["importance_below"], asked["source"])
+    if not keys and not categories and all(each is None for each in criteria):
+        raise click.UsageError(
+            "Say which memories to forget: --key, --category, --older-than, --not-recalled, --importance-below or "
+            "--source."
+        )
     with working_engine(options, writing=not dry_run) as engine:
         forgotten = engine.forget(
             **asked,

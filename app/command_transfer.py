@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from mnemoscope.import_formats import Fault, read_entries
 
 from app.display import one_line
-from app.options import operator_option, role_option
+from app.options import operator_option, role_option, said_plainly
 from app.scripting import REASON_OPTION, SUBTREE_OPTION, print_json, script_options, working_engine
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def importing(
 
     All of it is one change that can be undone. It takes the role admin.
     """
+    _check_readable(file)
     with working_engine(options, writing=not dry_run, needed="admin") as engine, file.open("rb") as data:
         plan = engine.plan_import(data, namespace or None, conflicts=conflicts, name=file.name)
         changes = [] if dry_run else engine.apply_import(plan, reason=reason)
@@ -83,6 +85,19 @@ def importing(
         print_json(_plan_value(plan, group))
     else:
         _print(plan, group)
+
+
+def _check_readable(file: Path) -> None:
+    """Refuse what holds nothing to import, so that no store is made for it."""
+    fault = None
+    is_readable = False
+    with said_plainly(), file.open("rb") as data:
+        for row in read_entries(data, name=file.name):
+            is_fault = isinstance(row, Fault)
+            fault = fault or (row if is_fault else None)
+            is_readable = is_readable or not is_fault
+    if isinstance(fault, Fault) and not is_readable:
+        raise click.ClickException(f"Nothing in {file.name} can be imported. {fault.where}: {fault.reason}")
 
 
 def _pieces(

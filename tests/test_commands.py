@@ -210,13 +210,6 @@ def test_forget_by_key_age_and_importance(invoke: Invoke) -> None:
         assert json.loads(told)["forgotten"] == count, options
 
 
-def test_forget_without_a_criterion_is_refused(invoke: Invoke) -> None:
-    result = invoke("forget", "--namespace", "memories/ana", code=1)
-    assert result.stderr.startswith("Error: ")
-    assert "Traceback" not in result.output
-    assert len(listed(invoke, "--namespace", "memories/ana")) == 3
-
-
 def test_history_is_narrowed_and_one_line_a_change(invoke: Invoke) -> None:
     assert len(invoke("history").stdout.splitlines()) == 5
     assert len(invoke("history", "--limit", "2").stdout.splitlines()) == 2
@@ -284,6 +277,29 @@ def test_an_import_is_tried_first_and_names_rows_it_cannot_take(invoke: Invoke, 
     done = invoke("import", str(file), "--namespace", "memories/ben", "--conflicts", "newer", "--reason", "a move")
     assert "2 rows: 1 invalid, 1 new. Written: 1." in done.stdout
     assert listed(invoke, "--namespace", "memories/ben") == ["Ben likes jazz", "Ben plays chess"]
+
+
+def test_a_file_that_cannot_be_read_makes_no_store(invoke: Invoke, tmp_path: Path) -> None:
+    file, new = tmp_path / "garbage.json", tmp_path / "new.sqlite"
+    file.write_text("{no json at all")
+    result = CliRunner().invoke(mnemoscope, ["import", str(file), "--store", str(new), "--namespace", "memories/ben"])
+    assert (result.exit_code, result.stderr.startswith("Error: ")) == (1, True)
+    assert not list(tmp_path.glob("new.sqlite*"))
+    told = invoke("import", str(file), "--namespace", "memories/ben", code=1).stderr
+    assert "Nothing in garbage.json can be imported" in told
+
+
+def test_an_unknown_action_is_refused_with_those_there_are(invoke: Invoke) -> None:
+    said = " ".join(invoke("history", "--action", "zzz", code=2).stderr.split())
+    assert "'zzz' is not one of 'insert', 'update', 'forget'" in said
+    assert json.loads(invoke("history", "--action", "forget", "--json").stdout) == []
+
+
+def test_forgetting_without_a_criterion_names_the_options_of_the_command(invoke: Invoke) -> None:
+    said = " ".join(invoke("forget", "--namespace", "memories/ana", code=2).stderr.split())
+    assert "--key, --category, --older-than, --not-recalled, --importance-below or --source" in said
+    assert "not_recalled_since" not in said
+    assert len(listed(invoke, "--namespace", "memories/ana")) == 3
 
 
 # Who may
