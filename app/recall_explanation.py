@@ -82,7 +82,7 @@ def _works(explanation: Explanation, result: RecallResult, chosen: RankingSettin
 def _table(explanation: Explanation) -> str:
     lines = ["| part | value × weight | place | gap |", "|:--|--:|--:|--:|"]
     for part in explanation.parts:
-        product = f"{score(part.raw)} × {part.weight:g} = {part.contribution:.3f}".replace(" ", "\u00a0")
+        product = f"{score(part.raw)} × {part.weight:g} = {part.contribution:.3f}"
         product = "unknown" if part.raw is None else product
         lines.append(f"| {part.name} | {product} | {part.place:,} | {_gap(part.gap)} |")
     gap = None if explanation.needed is None or explanation.score is None else explanation.score - explanation.needed

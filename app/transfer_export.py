@@ -18,7 +18,7 @@ from app.session import Session
 __all__ = ["FORMAT_KEY", "as_file", "draw", "file_name", "pieces"]
 
 FORMAT_KEY = "transfer.format"
-LINES, TABLE = "Everything (JSON lines)", "A table for people (CSV)"
+LINES, TABLE = "Everything (JSON lines)", "A table (CSV)"
 
 _VECTORS, _HISTORY = "transfer.vectors", "transfer.history"
 
