@@ -21,13 +21,15 @@ import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config as streamlit_config
 
 from app import failures, session, theme
+from app.navigation import PAGES
 from app.settings import Settings
 
-__all__ = ["SecurityHeaders", "build", "content_security_policy", "options", "serve"]
+__all__ = ["FirstSegments", "SecurityHeaders", "build", "content_security_policy", "options", "serve"]
 
 logger = logging.getLogger("mnemoscope")
 
@@ -58,6 +60,31 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class FirstSegments:
+    """ASGI middleware that sends a page asked for below a page, as `/browse/a`, to that page: there is none below.
+
+    Streamlit would answer with its page, whose scripts it then looks for in the wrong place.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (first := _page_above(scope)):
+            await RedirectResponse(f"/{first}", status_code=303)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _page_above(scope: Scope) -> str:
+    """The page below which this request is for another page; empty for every other request."""
+    first, _, rest = scope["path"].lstrip("/").partition("/")
+    asks_page = scope["method"] in ("GET", "HEAD") and b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+    # What Streamlit serves itself below a page, as its health, has no page of ours behind it.
+    is_ours = any(row.name == first for row in PAGES)
+    return first if rest and asks_page and is_ours and not rest.startswith(("_stcore", "static/")) else ""
 
 
 def content_security_policy(index: str) -> str:
@@ -113,7 +140,10 @@ def build(*, opens_browser: bool) -> st.App:
     return st.App(
         MAIN,
         lifespan=lifespan,
-        middleware=[Middleware(SecurityHeaders, policy=content_security_policy(index))],
+        middleware=[
+            Middleware(SecurityHeaders, policy=content_security_policy(index)),
+            Middleware(FirstSegments),
+        ],
         on_script_error=failures.report,
     )
 

@@ -53,6 +53,30 @@ def test_every_response_carries_the_headers() -> None:
     assert headers[b"x-own"] == b"1"
 
 
+@pytest.mark.parametrize(
+    ("path", "accept", "to"),
+    [
+        ("/browse/extra/path", b"text/html", b"/browse"),
+        ("/browse", b"text/html", None),
+        ("/browse/extra", b"application/json", None),
+        ("/static/js/index.js", b"text/html", None),
+    ],
+)
+def test_a_page_below_a_page_leads_to_that_page(path: str, accept: bytes, to: bytes | None) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def application(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def collect(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept", accept)]}
+    asyncio.run(server.FirstSegments(application)(scope, None, collect))  # type: ignore[arg-type]
+    assert sent[0]["status"] == (200 if to is None else 303)
+    assert dict(sent[0]["headers"]).get(b"location") == to
+
+
 def test_the_server_listens_on_this_machine_alone_and_tells_nobody() -> None:
     options = server.options()
     assert options["server.address"] == "127.0.0.1"
