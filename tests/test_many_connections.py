@@ -168,6 +168,13 @@ def test_a_file_that_was_named_and_is_not_there_is_a_failure(
     assert (tmp_path / "typo.sqlite").exists()
 
 
+def test_a_folder_in_place_of_a_file_is_said_to_be_one(
+    dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOSCOPE_STORE", str(tmp_path))
+    assert f"{tmp_path} is a folder" in shown(dashboard())
+
+
 def test_another_embedder_than_the_stores_is_a_badge_in_the_header(dashboard: Dashboard, folder: Path) -> None:
     def note(name: str) -> Any:
         engine = open_connection(connection_to(str(folder / "second.sqlite"), embedder="hashing"))

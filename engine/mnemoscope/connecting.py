@@ -158,6 +158,8 @@ def _open_file(connection: Connection, closed: str, environment: Mapping[str, st
     sqlite = importlib.import_module(".stores.sqlite_file", __package__)
     file = connection.file(environment)
     assert file is not None
+    if file.is_dir():
+        raise StoreUnavailableError(f"{file} is a folder, not an SQLite file. Name a file in it.")
     embeddings = embedder_of(connection)
     if closed and not file.exists():
         raise StoreUnavailableError(
