@@ -81,4 +81,4 @@ def _draw_fact(label: str, fact: str) -> None:
 
 
 def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB"
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"

@@ -26,14 +26,17 @@ def growth(points: Sequence[Point]) -> go.Figure:
         go.Scatter(
             x=[point.day for point in points],
             y=[point.total for point in points],
-            customdata=[counted(point.made, "new memory", "new memories") for point in points],
+            customdata=[
+                f"{counted(point.total, 'memory', 'memories')}, {counted(point.made, 'new memory', 'new memories')}"
+                for point in points
+            ],
             # A line through one point is not seen.
             mode="lines" if len(points) > 1 else "lines+markers",
             marker={"size": 10, "color": _TEAL},
             line={"width": 2.5, "color": _TEAL, "shape": "hv"},
             fill="tozeroy",
             fillcolor="rgba(26, 138, 130, 0.14)",
-            hovertemplate="%{y:,} memories, %{customdata}<extra></extra>",
+            hovertemplate="%{customdata}<extra></extra>",
         )
     )
     figure.update_yaxes(rangemode="tozero", tickformat=",d", nticks=5)

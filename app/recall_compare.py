@@ -10,7 +10,7 @@ from mnemoscope.config_profiles import Profile
 from mnemoscope.remedies import place_of
 
 from app import recall_bars
-from app.display import one_line
+from app.display import counted, one_line
 from app.recall_settings import STORED, RankingSettings, profile_name
 
 __all__ = ["OTHER_KEY", "draw"]
@@ -27,7 +27,7 @@ def draw(fetched: RecallResult, chosen: RankingSettings, stored: MemoryConfig, p
     here = chosen.rank(fetched)
     scale = max(*(float(each.ranking.scores.max(initial=0.0)) for each in (here, other)), 0.001)
     shared = len({*here.ranking.order.tolist()} & {*other.ranking.order.tolist()})
-    st.caption(f"{shared} of {len(here)} memories are in both.")
+    st.caption(f"In both: {shared:,} of {counted(len(here), 'memory', 'memories')}.")
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{profile_name(name)}**")

@@ -104,7 +104,7 @@ def _plan_again(run: Run, working: Session, chosen: Chosen) -> None:
 
 def _label(chosen: int, offered: int) -> str:
     if chosen == offered:
-        return f"Commit {'both' if offered == 2 else 'all'} {counted(offered, 'fact')}" if offered > 1 else "Commit"
+        return {1: "Commit", 2: "Commit both facts"}.get(offered, f"Commit all {counted(offered, 'fact')}")
     return f"Commit {chosen} of {counted(offered, 'fact')}"
 
 

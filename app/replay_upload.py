@@ -148,8 +148,10 @@ def _draw_found(upload: Upload, reading: Reading) -> None:
         if st.session_state.get(UPLOAD_KEY) is None:
             # After a visit to another page the uploader is empty, and the file still here.
             st.text(one_line(upload.name, 80))
-        formats = ", ".join(_LABELS[name] for name in reading.formats) or "no format"
-        st.caption(f"Read as {formats}: {counted(len(reading.conversations), 'conversation')}.")
+        formats = ", ".join(_LABELS[name] for name in reading.formats)
+        # Where nothing was found, what is shown below says why.
+        if formats:
+            st.caption(f"Read as {formats}: {counted(len(reading.conversations), 'conversation')}.")
 
 
 def _draw_unreadable(reading: Reading) -> None:

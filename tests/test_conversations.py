@@ -395,7 +395,7 @@ def test_one_bad_line_does_not_lose_the_others() -> None:
     outcomes = list(read_conversations(f"{good}\n{good[:30]}\n{{}}\n{good}\n"))
     assert [type(one) for one in outcomes] == [Conversation, Unreadable, Unreadable, Conversation]
     assert str(outcomes[1]).startswith("line 2: not JSON at line ")
-    assert str(outcomes[2]).startswith("line 3: a JSON dict")
+    assert str(outcomes[2]).startswith("line 3: a JSON object")
 
 
 def test_a_bad_first_line_does_not_lose_the_others() -> None:

@@ -172,7 +172,7 @@ def test_a_move_is_shown_against_the_stored_profile(dashboard: Dashboard, engine
 
 def test_another_profile_is_shown_beside_the_settings_here(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = ask(dashboard, engine, "green tea", **{BESIDE_KEY: True, KEYS["recency_weight"]: 1.0, KEYS["limit"]: 1})
-    assert "0 of 1 memories are in both." in texts(test)
+    assert "In both: 0 of 1 memory." in texts(test)
     assert {"Ana drinks green tea", "Ana met Rita at work"} <= {text.value for text in test.text}
 
 

@@ -132,4 +132,8 @@ def _count(engine: MemoryEngine) -> Check:
     total = sum(counts.values())
     if not total:
         return Check("Counts", "good", "0 memories: the store answers, and is empty")
-    return Check("Counts", "good", f"{total:,} memories in {len(counts):,} namespace{'s'[: len(counts) != 1]}")
+    return Check(
+        "Counts",
+        "good",
+        f"{total:,} {'memory' if total == 1 else 'memories'} in {len(counts):,} namespace{'s'[: len(counts) != 1]}",
+    )

@@ -27,8 +27,9 @@ def check_file(connection: Connection, environment: Mapping[str, str]) -> Iterat
     try:
         with closing(sqlite3.connect(f"file:{quote(os.fspath(file.absolute()))}?mode=ro", uri=True)) as opened:
             tables = {name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            size = file.stat().st_size / 1e6
-            yield Check("Reachable", "good", f"{file}, {size:,.1f} MB, SQLite {sqlite3.sqlite_version}")
+            size = file.stat().st_size
+            told = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+            yield Check("Reachable", "good", f"{file}, {told}, SQLite {sqlite3.sqlite_version}")
             yield from _check_tables(tables, opened)
             if "store_vectors" in tables:
                 yield _check_dimensions(connection, opened)
@@ -79,7 +80,9 @@ def _check_dimensions(connection: Connection, opened: sqlite3.Connection) -> Che
     wanted = connection.dimensions or len(embedder_of(connection).embed_query("content"))
     listed = ", ".join(f"{count:,} of {size}" for size, count in found.items())
     if set(found) == {wanted}:
-        return Check("Dimensions", "good", f"{wanted}, as the embedder's; {found[wanted]:,} vectors")
+        return Check(
+            "Dimensions", "good", f"{wanted}, as the embedder's; {found[wanted]:,} vector{'s'[: found[wanted] != 1]}"
+        )
     remedy = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
     state = "warning" if wanted in found else "bad"
     return Check("Dimensions", state, f"the embedder gives {wanted}, the file holds {listed}", remedy)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ Lists and JSON lines are held one conversation at a time; one JSON object, "Name
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -187,7 +188,9 @@ def _text_outcomes(head: str, chunks: Iterator[str], name: str, forced: Format |
     start = head.lstrip()[:_HEAD]
     row = forced if isinstance(forced, TextFormat) else _text_format(head)
     if row is None:
-        yield Unreadable("line 1", f"no known format begins like this: {shown(start[:80])}. {_known()}")
+        yield Unreadable(
+            "line 1", f"no known format begins like this: {json.dumps(start[:80], ensure_ascii=False)}. {_known()}"
+        )
         return
     if not row.recognises(start):
         peek, chunks = tee(chunks)
@@ -275,9 +278,22 @@ def _mismatch(where: str, forced: Format | None, found: Format | None) -> Unread
     return Unreadable(where, f"{asked}; {looks}")
 
 
+_JSON_NAMES = {
+    dict: "a JSON object",
+    list: "a JSON list",
+    str: "a JSON text",
+    bool: "a JSON true or false",
+    int: "a JSON number",
+    float: "a JSON number",
+    type(None): "a JSON null",
+}
+
+
 def _unknown(item: JsonItem) -> Unreadable:
     keys = f" with the keys {shown(list(item.value)[:8])}" if isinstance(item.value, Mapping) else ""
-    return Unreadable(item.where, f"a JSON {type(item.value).__name__}{keys} is no known format. {_known()}")
+    return Unreadable(
+        item.where, f"{_JSON_NAMES.get(type(item.value), 'this value')}{keys} is no known format. {_known()}"
+    )
 
 
 def _known() -> str:
