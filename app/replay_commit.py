@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
 
 import streamlit as st
 from mnemoscope import Conflict, MnemoscopeError
 from mnemoscope.namespaces import show_namespace
 
-from app import feedback, navigation, replay_run
+from app import feedback, navigation, replay_run, replay_target
 from app.display import counted, one_line, safe
 from app.replay_chosen import Chosen
 from app.replay_run import Run
 from app.session import Session
 
-__all__ = ["AGAIN_KEY", "COMMIT_KEY", "DISCARD_KEY", "draw", "draw_committed", "draw_conflicts"]
+__all__ = ["AGAIN_KEY", "COMMIT_KEY", "DISCARD_KEY", "EMPTY_KEY", "draw", "draw_committed", "draw_conflicts"]
 
 COMMIT_KEY = "replay.commit"
 DISCARD_KEY = "replay.discard"
 AGAIN_KEY = "replay.plan_again"
+EMPTY_KEY = "replay.plan_into_empty"
 ALL_KEY = "replay.tick_all"
 NONE_KEY = "replay.tick_none"
 
 CONFLICTS_SHOWN = 10
 
 
-def draw(run: Run, working: Session) -> None:
-    """Draw the row of actions."""
+def draw(run: Run, working: Session, chosen_talk: Chosen) -> None:
+    """Draw the row of actions; where there is nothing to commit, the way to an empty namespace."""
     offered = replay_run.open_facts(run.plan)
     chosen = [at for at in offered if run.plan.facts[at].chosen]
     reason = _why_not(len(offered), len(run.plan.changes), working)
@@ -51,6 +53,15 @@ def draw(run: Run, working: Session) -> None:
             st.caption(":material/info:", width="content")
             # It may name the store's file.
             st.text(safe(reason, 500), width="stretch")
+    if not offered:
+        st.button(
+            "Plan it into an empty namespace",
+            key=EMPTY_KEY,
+            icon=":material/play_arrow:",
+            help="Nothing is written: you see what it would teach an agent that knows nothing yet.",
+            on_click=_plan_into_empty,
+            args=(working, chosen_talk),
+        )
 
 
 def draw_committed(run: Run, working: Session) -> None:
@@ -102,6 +113,16 @@ def _plan_again(run: Run, working: Session, chosen: Chosen) -> None:
         feedback.refused(error)
 
 
+def _plan_into_empty(working: Session, chosen: Chosen) -> None:
+    taken = working.engine.counts()
+    namespace = next(each for number in count(1) if (each := ("memories", f"trial-{number}")) not in taken)
+    st.session_state[replay_target.TARGET_KEY] = show_namespace(namespace)
+    try:
+        replay_run.begin(working, chosen, namespace)
+    except MnemoscopeError as error:
+        feedback.refused(error)
+
+
 def _label(chosen: int, offered: int) -> str:
     if chosen == offered:
         return {1: "Commit", 2: "Commit both facts"}.get(offered, f"Commit all {counted(offered, 'fact')}")
@@ -110,7 +131,7 @@ def _label(chosen: int, offered: int) -> str:
 
 def _why_not(offered: int, changes: int, working: Session) -> str:
     if not offered:
-        return "There is nothing to commit: this conversation adds nothing to what is known."
+        return "There is nothing to commit: everything in it is already known here."
     if not changes:
         return "Tick at least one fact to commit."
     return "" if working.is_writing else working.closed or "Writing is off. Switch it on at the top to commit."

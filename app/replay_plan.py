@@ -61,7 +61,7 @@ def _draw_plan(run: Run, working: Session, chosen: Chosen) -> None:
     replay_summary.draw(plan, now, is_committed=run.is_committed)
     if plan.facts:
         if not run.is_committed and not run.conflicts:
-            replay_commit.draw(run, working)
+            replay_commit.draw(run, working, chosen)
         _draw_view(run)
     else:
         states.empty(

@@ -113,7 +113,12 @@ def test_the_same_conversation_again_adds_nothing(dashboard: Dashboard, empty_en
     before = contents(empty_engine)
     planned(test)
     assert test.button(key=replay_commit.COMMIT_KEY).disabled
-    assert "There is nothing to commit" in plain(test)
+    assert "There is nothing to commit: everything in it is already known here" in plain(test)
+    test.button(key=replay_commit.EMPTY_KEY).click().run()
+    assert not test.exception
+    assert run_of(test).plan.namespace == ("memories", "trial-1")
+    assert not test.button(key=replay_commit.COMMIT_KEY).disabled
+    assert ("memories", "trial-1") not in empty_engine.counts()
     assert contents(empty_engine) == before
 
 
