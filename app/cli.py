@@ -13,6 +13,14 @@ def main() -> None:
     root = str(Path(__file__).resolve().parent.parent)
     if root not in sys.path:
         sys.path.insert(0, root)
-    from app.commands import mnemoscope
-
+    try:
+        from app.commands import mnemoscope
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("app", "mnemoscope"):
+            raise
+        print(
+            f"The command needs a package that is missing ({error.name}): pip install 'mnemoscope[app]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(1) from None
     mnemoscope(prog_name="mnemoscope")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .checkup_steps import Check, State
 from .connecting import embedder_of
 from .connections import Connection
+from .errors import ConfigurationError
 
 if TYPE_CHECKING:
     import psycopg
@@ -26,9 +27,9 @@ def check_server(connection: Connection, environment: Mapping[str, str]) -> Iter
         import psycopg
 
         from .stores.postgres_server import translated
-    except ImportError as error:
+    except (ImportError, ConfigurationError) as error:
         remedy = "pip install 'mnemoscope[postgres]'"
-        yield Check("Reachable", "bad", f"PostgreSQL needs a package that is missing: {error.name}", remedy)
+        yield Check("Reachable", "bad", f"PostgreSQL needs a package that is missing: {error}", remedy)
         return
     options = "-c default_transaction_read_only=on -c statement_timeout=15000"
     started = time.perf_counter()

@@ -10,12 +10,16 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import orjson
-import psycopg
 from langchain_core.embeddings import Embeddings
-from langgraph.store.postgres import PostgresStore
-from psycopg import Connection, Cursor
-from psycopg.rows import tuple_row
-from psycopg_pool import ConnectionPool
+
+from .extras import needing
+
+with needing("postgres"):
+    import psycopg
+    from langgraph.store.postgres import PostgresStore
+    from psycopg import Connection, Cursor
+    from psycopg.rows import tuple_row
+    from psycopg_pool import ConnectionPool
 
 from ..errors import StoreError, StoreUnavailableError
 from ..namespaces import Namespace

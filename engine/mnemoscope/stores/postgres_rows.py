@@ -9,7 +9,10 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from psycopg import Cursor
+from .extras import needing
+
+with needing("postgres"):
+    from psycopg import Cursor
 
 from ..text import storable
 from ..times import read_time

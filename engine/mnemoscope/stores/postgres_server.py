@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import psycopg
 from langchain_core.embeddings import Embeddings
-from langgraph.store.postgres import PostgresStore
-from langgraph.store.postgres.base import PostgresIndexConfig
-from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import dict_row
-from psycopg_pool import ConnectionPool, PoolTimeout
+
+from .extras import needing
+
+with needing("postgres"):
+    import psycopg
+    from langgraph.store.postgres import PostgresStore
+    from langgraph.store.postgres.base import PostgresIndexConfig
+    from psycopg import errors
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.rows import dict_row
+    from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ..errors import ConfigurationError, MnemoscopeError, PermissionDeniedError, StoreError, StoreUnavailableError
 from .base import CONTENT_FIELD

@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import Capabilities, Connection, Cursor
-from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
+
+from .extras import needing
+
+with needing("postgres"):
+    from psycopg import Capabilities, Connection, Cursor
+    from psycopg.pq import TransactionStatus
+    from psycopg.rows import tuple_row
 
 from ..errors import Conflict, ConflictError, StoreError
 from ..namespaces import is_reserved

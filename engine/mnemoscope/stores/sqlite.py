@@ -10,7 +10,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from langchain_core.embeddings import Embeddings
-from langgraph.store.sqlite import SqliteStore
+
+from .extras import needing
+
+with needing("sqlite"):
+    from langgraph.store.sqlite import SqliteStore
 
 from ..errors import PermissionDeniedError, StoreError, StoreUnavailableError
 from ..namespaces import Namespace, is_reserved

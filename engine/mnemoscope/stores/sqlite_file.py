@@ -10,10 +10,14 @@ from typing import cast
 from urllib.parse import quote
 
 import numpy as np
-import sqlite_vec
 from langchain_core.embeddings import Embeddings
-from langgraph.store.sqlite import SqliteStore
-from langgraph.store.sqlite.base import SqliteIndexConfig
+
+from .extras import needing
+
+with needing("sqlite"):
+    import sqlite_vec
+    from langgraph.store.sqlite import SqliteStore
+    from langgraph.store.sqlite.base import SqliteIndexConfig
 
 from ..errors import StoreUnavailableError
 from .base import CONTENT_FIELD
