@@ -17,8 +17,9 @@ from typing import Any
 from .errors import ConflictError, PermissionDeniedError, StoreError
 from .journal import book
 from .namespaces import Namespace
+from .own_books import read_entry
 from .records import MemoryRecord
-from .stores.base import Guard, Ref, StoreAdapter, Write
+from .stores.base import Guard, Ref, StoreAdapter, StoredItem, Write
 from .text import storable
 from .times import from_iso, to_iso
 
@@ -123,7 +124,7 @@ class AccessLog:
             items = self._adapter.load(book("access", namespace)).items
             with self._lock:
                 waiting = {key: list(notes) for (where, key), notes in self._waiting.items() if where == namespace}
-        found = {item.key: Access.from_value(item.value) for item in items}
+        found = {item.key: _access_of(item) for item in items}
         for key, notes in waiting.items():
             found[key] = _with(found.get(key, Access()), notes)
         return found
@@ -135,7 +136,7 @@ class AccessLog:
         else:
             self.flush()
             items = self._adapter.load(book("access"), subtree=True).items
-            found = {item.namespace[2:]: Access.from_value(item.value) for item in items if item.key == key}
+            found = {item.namespace[2:]: _access_of(item) for item in items if item.key == key}
         notes = ((where, note) for where, access in found.items() for note in access.recent)
         return next(((where, note) for where, note in notes if note.recall == recall), None)
 
@@ -205,7 +206,7 @@ def _noted(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> tuple[lis
     writes, guards = [], []
     for place, item, memory, notes in zip(places, found, found[len(places) :], taken.values(), strict=False):
         if memory is not None:
-            access = _with(Access.from_value(item.value) if item else Access(), notes)
+            access = _with(_access_of(item) if item else Access(), notes)
             writes.append(Write(*place, access.to_value()))
             guards.append(Guard(*place, item.value if item else None))
     return writes, guards
@@ -214,3 +215,7 @@ def _noted(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> tuple[lis
 def _with(access: Access, notes: Sequence[Recalled]) -> Access:
     recent = sorted([*notes, *access.recent], key=lambda each: each.at, reverse=True)[:RECENT]
     return replace(access, count=access.count + len(notes), recent=recent)
+
+
+def _access_of(item: StoredItem) -> Access:
+    return read_entry(item, lambda each: Access.from_value(each.value)) or Access()

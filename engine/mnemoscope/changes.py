@@ -185,6 +185,11 @@ class Tombstone:
         }
 
     @classmethod
+    def from_item(cls, item: StoredItem) -> Tombstone:
+        """Read an entry of the book of tombstones."""
+        return cls.from_value(item.value)
+
+    @classmethod
     def from_value(cls, value: Mapping[str, Any]) -> Tombstone:
         """Read the stored form."""
         forgotten_at = from_iso(value["forgotten_at"])

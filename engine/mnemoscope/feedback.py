@@ -12,6 +12,7 @@ from .cases import Case, case
 from .changes import book
 from .errors import ConflictError, NotFoundError
 from .namespaces import Namespace
+from .own_books import read_entry
 from .stores.base import Guard, StoreAdapter, Write
 from .text import shown
 from .times import from_iso, to_iso
@@ -56,7 +57,7 @@ class FeedbackBook:
     def of(self, namespace: Namespace) -> dict[str, list[Feedback]]:
         """The feedback on the memories of a namespace by key, the latest first."""
         items = self._adapter.load(book("feedback", namespace)).items
-        return {item.key: _read(item.value) for item in items}
+        return {item.key: read_entry(item, lambda each: _read(each.value)) or [] for item in items}
 
     def add(self, namespace: Namespace, key: str, given: Feedback) -> None:
         """Keep feedback; a second word on the same recall takes the place of the first.

@@ -23,8 +23,9 @@ from .collecting import without_collecting
 from .columns import Columns
 from .lexical import LexicalIndex
 from .namespaces import Namespace
+from .own_books import read_entry
 from .records import MemoryRecord
-from .stores.base import Ref, Snapshot, StoreAdapter, TracksChanges
+from .stores.base import Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges
 
 __all__ = ["IndexCache", "ScopeIndex", "Turn"]
 
@@ -107,9 +108,9 @@ class ScopeIndex:
         return found
 
     @cached_property
-    def tombstones(self) -> list[Tombstone]:
-        """The records of a book of tombstones as what they are, in their order."""
-        return [Tombstone.from_value(record.extra) for record in self.records]
+    def tombstones(self) -> list[Tombstone | None]:
+        """The records of a book of tombstones as what they are, in their order; None for what is none."""
+        return [read_entry(_as_item(record), Tombstone.from_item) for record in self.records]
 
     @cached_property
     def lexical(self) -> LexicalIndex:
@@ -287,3 +288,7 @@ def _joined(old: NDArray[np.float32], rows: NDArray[np.bool_], fresh: NDArray[np
     np.compress(rows, old, axis=0, out=joined[:count])
     joined[count:] = fresh
     return joined
+
+
+def _as_item(record: MemoryRecord) -> StoredItem:
+    return StoredItem(record.namespace, record.key, record.extra, record.created_at, record.created_at)

@@ -20,6 +20,7 @@ from .cleaning import cleaned_object
 from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .identity import IdentityNote
 from .namespaces import Namespace
+from .own_books import read_entries
 from .records import MemoryRecord, text_of
 from .revisions import revision_notes, revision_ref, with_new_revisions
 from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
@@ -108,10 +109,17 @@ class Journal:
         `texts` are those that `group`, `actor`, `action` or `run` of a change must be; None leaves one open.
         """
         where = {name: text for name, text in {"key": key, **texts}.items() if text is not None}
-        items = self._adapter.latest(
-            book("journal", namespace), subtree=subtree, limit=limit, before=before, where=where or None
-        )
-        return [Change.from_item(item) for item in items]
+        found: list[Change] = []
+        while True:
+            # What cannot be read is made up for, so that only the last page is short.
+            wanted = None if limit is None else limit - len(found)
+            items = self._adapter.latest(
+                book("journal", namespace), subtree=subtree, limit=wanted, before=before, where=where or None
+            )
+            found += read_entries(items, Change.from_item)
+            if wanted is None or not items or len(items) < wanted or len(found) == limit:
+                return found
+            before = items[-1].key
 
     def since(self, namespace: Namespace, first: str, *, subtree: bool = False) -> Iterator[Change]:
         """Changes from this id on, latest first, read page by page."""
@@ -207,7 +215,7 @@ class Journal:
     def tombstones(self, namespace: Namespace, *, subtree: bool = False) -> list[Tombstone]:
         """What was forgotten in a namespace, latest first."""
         items = self._adapter.latest(book("tombstones", namespace), subtree=subtree)
-        stones = [Tombstone.from_value(item.value) for item in items]
+        stones = read_entries(items, Tombstone.from_item)
         return sorted(stones, key=lambda stone: stone.forgotten_at, reverse=True)
 
     def _noted(self, edits: Sequence[Edit]) -> list[Write]:

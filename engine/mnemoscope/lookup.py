@@ -19,6 +19,7 @@ from .facts import ExtractedFact, Similar
 from .index import IndexCache, ScopeIndex
 from .journal import Tombstone, book
 from .namespaces import Namespace
+from .own_books import read_entry
 from .plans import Terms
 from .records import MemoryRecord
 from .settlement import memory_key
@@ -139,15 +140,16 @@ class Lookup:
     def _suppressed(
         self, facts: Sequence[ExtractedFact], index: ScopeIndex, scores: NDArray[np.float64]
     ) -> dict[int, Tombstone]:
-        stones = index.tombstones
-        counts = np.fromiter(map(self._suppresses, stones), np.bool_, len(stones))
+        read = index.tombstones
+        stones = {row: stone for row, stone in enumerate(read) if stone is not None and self._suppresses(stone)}
+        counts = np.fromiter((row in stones for row in range(len(read))), np.bool_, len(read))
         nearest = np.argsort(-np.where(counts, np.nan_to_num(scores, nan=-1.0), -2.0), axis=1)[:, :_STONES_COMPARED]
         found: dict[int, Tombstone] = {}
         for at, fact in enumerate(facts):
             for row in nearest[at].tolist():
-                if counts[row] and _is_forgotten(fact, stones[row], float(scores[at, row])):
+                if row in stones and _is_forgotten(fact, stones[row], float(scores[at, row])):
                     found.setdefault(at, stones[row])
-        turns = {turn: stones[row] for row in np.flatnonzero(counts).tolist() for turn in _turns_of(stones[row].record)}
+        turns = {turn: stone for stone in stones.values() for turn in _turns_of(stone.record)}
         for at, fact in enumerate(facts):
             if (fact.quote, fact.said_at) in turns:
                 found.setdefault(at, turns[fact.quote, fact.said_at])
@@ -161,8 +163,8 @@ class Lookup:
         found: dict[int, Tombstone] = {}
         for at, (fact, row) in enumerate(zip(facts, hits, strict=True)):
             for hit in row:
-                stone = Tombstone.from_value(hit.item.value)
-                if self._suppresses(stone) and _is_forgotten(fact, stone, hit.similarity or 0.0):
+                stone = read_entry(hit.item, Tombstone.from_item)
+                if stone is not None and self._suppresses(stone) and _is_forgotten(fact, stone, hit.similarity or 0.0):
                     found.setdefault(at, stone)
         return found
 

@@ -19,6 +19,7 @@ from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
 from .journal import Tombstone, book
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix
+from .own_books import read_entry
 from .provenance import ambient, thread_of
 from .recall import RecallResult
 from .recalling import LONGEST_QUERY, Request, recalled, request
@@ -144,7 +145,7 @@ class Reading:
             where,
             key,
             stored=None if stored is None else MemoryRecord.from_item(stored),
-            tombstone=None if stone is None else Tombstone.from_value(stone.value),
+            tombstone=None if stone is None else read_entry(stone, Tombstone.from_item),
         )
 
     async def aexplain(self, query: str, namespace: NamespaceLike, key: str, **options: Any) -> Explanation:

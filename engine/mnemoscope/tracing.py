@@ -11,6 +11,7 @@ from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
+from .own_books import read_entries
 from .records import MemoryRecord
 from .runs import Run, run_write, without_transcript
 from .stores.base import StoredItem
@@ -73,7 +74,7 @@ class Tracing(Editing):
             before=before,
             where=None if source is None else {"source": source},
         )
-        return [Run.from_item(item) for item in items]
+        return read_entries(items, Run.from_item)
 
     def forget_conversation(
         self,
@@ -115,7 +116,7 @@ class Tracing(Editing):
 
     def _runs_of(self, where: Namespace, run: str | None, source: str | None) -> list[Run]:
         texts = {"id": run} if run is not None else {"source": source or ""}
-        return [Run.from_item(item) for item in self.adapter.latest(book("runs", where), where=texts)]
+        return read_entries(self.adapter.latest(book("runs", where), where=texts), Run.from_item)
 
     def _resting_on(
         self, where: Namespace, runs: set[str], source: str | None
