@@ -5,7 +5,8 @@
 
 Each side runs in a process of its own, one after the other, over a store that is filled by its official `put`. The
 vectors of all texts are known beforehand, so embedding costs neither side anything. Times are processor time of one
-thread; memory is what the process needs at most beyond the filled store. Every recall asks for 10; remembering is of new facts.
+thread; memory is what the process needs at most beyond the filled store. Every recall asks for 10, and every fact that
+is remembered is new.
 """
 
 from __future__ import annotations

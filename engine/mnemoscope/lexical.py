@@ -115,13 +115,19 @@ class LexicalIndex:
     @cached_property
     def _postings(self) -> _Postings:
         """Robertson's BM25 with the rarity of a word as Lucene has it, which is never negative."""
-        size = int(self._words.max(initial=-1)) + 1
-        texts = np.repeat(np.arange(len(self), dtype=np.int64), self._counts)
-        pairs, times = np.unique(self._words.astype(np.int64) * max(len(self), 1) + texts, return_counts=True)
-        word, text = np.divmod(pairs, max(len(self), 1))
-        start = np.searchsorted(word, np.arange(size + 1))
+        texts = max(len(self), 1)
+        pairs = self._words.astype(np.int64)
+        pairs *= texts
+        pairs += np.repeat(np.arange(len(self), dtype=np.int32), self._counts)
+        pairs.sort()
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        times = np.diff(first, append=len(pairs)).astype(np.float32)
+        pairs = pairs[first]
+        word, text = (pairs // texts).astype(np.int32), (pairs % texts).astype(np.int32)
+        start = np.searchsorted(word, np.arange(int(self._words.max(initial=-1)) + 2))
         holding = np.diff(start)
-        rarity = np.log(1 + (len(self) - holding + 0.5) / (holding + 0.5))
-        free = FREE_LENGTH * len(self._words) / max(len(self), 1) or 1.0
-        score = rarity[word] * times / (times + K1 * np.maximum(self._counts[text] / free, 1.0))
-        return _Postings(start, text.astype(np.int32), score.astype(np.float32))
+        rarity = np.log(1 + (len(self) - holding + 0.5) / (holding + 0.5)).astype(np.float32)
+        free = FREE_LENGTH * len(self._words) / texts or 1.0
+        longer = np.maximum(self._counts.astype(np.float32) / free, 1.0)
+        times /= times + K1 * longer[text]
+        return _Postings(start, text, rarity[word] * times)
