@@ -279,3 +279,22 @@ def clocked() -> Callable[[int], MemoryEngine]:
         return engine
 
     return make
+
+
+def test_erasing_a_memory_erases_it_from_the_cases() -> None:
+    engine = taught()
+    key = key_of(engine, "likes green tea")
+    book = CaseBook(engine.adapter)
+    other = case("dog?", ANA, expected=["has a dog named Otto"])
+    book.save(
+        [
+            case("drink?", ANA, expected=[key]),
+            case("both?", ANA, expected=["Likes  GREEN tea", "lives in Paris"], note="she likes green tea"),
+            case("who likes green tea", ANA, expected=["lives in Paris"]),
+            other,
+        ]
+    )
+    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    assert receipt.failures == ()
+    left = {each.query: (each.expected, each.note) for each in book.all()}
+    assert left == {"both?": (("lives in Paris",), ""), "dog?": (other.expected, "")}

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import orjson
 
+from .case_erasure import case_writes
 from .changes import Change, book
 from .errors import InputError, NotFoundError
 from .journal import Journal, group_name
@@ -112,6 +113,7 @@ def erase(
         for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
     ]
     writes += map(run_write, runs)
+    writes += _cases_to_clean(adapter, traces)
     guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
     adapter.write(writes, guards)
     verified, failures = _verified(adapter, journal, traces)
@@ -227,6 +229,13 @@ def _runs_to_clean(adapter: StoreAdapter, traces: _Traces) -> list[Run]:
     return [after for before, after in zip(kept, clean, strict=True) if after is not before]
 
 
+def _cases_to_clean(adapter: StoreAdapter, traces: _Traces) -> list[Write]:
+    """What rids the cases of these memories."""
+    namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
+    keys = {key for _, key in traces.refs}
+    return case_writes(adapter, namespaces, keys, traces.texts, lambda text: _quotes(text, traces))
+
+
 def _json(value: object) -> str:
     return orjson.dumps(value, default=repr).decode(errors="replace")
 
@@ -239,6 +248,7 @@ def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple
         "item, tombstone and access notes are not there": any(present),
         "no journal entry holds a text, reason or vector": any(map(_holds_text, entries)),
         "no run that is kept holds its words or turns": bool(_runs_to_clean(adapter, traces)),
+        "no case names it or holds its words": bool(_cases_to_clean(adapter, traces)),
         "no search for any of its wordings returns it": _is_found(adapter, traces),
     }
     good = tuple(name for name, is_found in checks.items() if not is_found)
