@@ -142,10 +142,13 @@ def test_the_last_notes_are_written_when_the_log_ends_and_a_failure_then_is_only
 def ended(adapter: Any, record: MemoryRecord) -> None:
     log = AccessLog(adapter)
     log.note([record], "tea", START)
-    assert log._timer is not None
-    log._timer.cancel()
+    timer = log._timer
+    assert timer is not None
+    timer.cancel()
+    # Until its thread has ended, the timer holds the log.
+    timer.join()
     log._timer = None
-    del log
+    del log, timer
     gc.collect()
 
 
