@@ -34,6 +34,9 @@ Never by pages: most stores repeat or lose rows from one page to the next.
 WIDEST_SEARCH = 100_000
 """The most that a search by meaning asks for, where fewer than wanted came back."""
 
+READ_ATTEMPTS = 100
+"""How often a read is tried where a writer in another thread gets in its way."""
+
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _LIMITS = (
@@ -186,12 +189,23 @@ class GenericAdapter:
         if not operations:
             return []
         try:
-            return self.store.batch(operations)
+            return self._batch(operations)
         except MnemoscopeError:
             raise
         # The store may be anybody's, and so may its errors be.
         except Exception as error:
             raise StoreError(f"The store {self.name} failed: {type(error).__name__}: {error}") from error
+
+    def _batch(self, operations: Sequence[Op]) -> list[Any]:
+        attempts = 1 if any(isinstance(each, PutOp) for each in operations) else READ_ATTEMPTS
+        for _ in range(attempts - 1):
+            try:
+                return self.store.batch(operations)
+            except RuntimeError as error:
+                # `InMemoryStore` walks over dictionaries that another thread may be writing to.
+                if "changed size during iteration" not in str(error):
+                    raise
+        return self.store.batch(operations)
 
 
 def _must_go_first(write: PreparedWrite, existing: Any) -> bool:
