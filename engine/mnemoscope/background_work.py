@@ -9,34 +9,24 @@ from .background import Background, Pace
 from .changes import book
 from .errors import ConflictError
 from .jobs import Claim
-from .journal import Journal
 from .messages import Transcript
 from .namespaces import Namespace, NamespaceLike, read_namespace
-from .planner import Planner
 from .plans import Terms
 from .provenance import came_from
 from .queueing import JobQueue
-from .reading import Reading
 from .remembering import TERMS, Applied, remembered, terms_of
 from .steps import Step, Steps, run
 from .stores.base import Guard, Write
 from .times import to_iso
-from .turns import Turns
 from .twins import check_options
 from .unread import turns_in, unread
+from .writing import Writing
 
 __all__ = ["BackgroundWork"]
 
 
-class BackgroundWork(Reading):
+class BackgroundWork(Writing):
     """The part of `MemoryEngine` for work that nobody waits for."""
-
-    actor: str
-    _journal: Journal
-    _turns: Turns
-
-    def _planner(self) -> Planner:
-        raise NotImplementedError
 
     def background(self, queue: str | Path | None, *, actor: str | None = None, **options: Any) -> Background:
         """Threads that remember what is submitted to them, out of a durable queue.

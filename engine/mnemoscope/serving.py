@@ -15,9 +15,7 @@ from .checking import check_flag, check_key, check_texts
 from .document_extraction import DocumentExtractor
 from .editing import Editing
 from .errors import ConfigurationError, ConflictError
-from .facts import ExtractedFact
 from .feedback import Feedback, FeedbackBook, cases_of, recall_of
-from .journal import Journal
 from .managers import MemoryManager
 from .messages import Transcript
 from .middleware import MEMORIES, MemoryMiddleware, RememberedPruning
@@ -32,9 +30,9 @@ from .searching import MemorySearcher, ModelQueries, MultiRecall, Queries, merge
 from .steps import Steps, arun, run
 from .templates import MissingNamespaceError, NamespaceTemplate, scope_of
 from .tools import ACTIONS, Action, Management, memory_tools
-from .turns import Turns
 from .twins import check_options, twin
 from .unread import turns_in, unread
+from .writing import Writing
 
 __all__ = ["NAMESPACE_KEY", "Serving"]
 
@@ -46,31 +44,12 @@ _ATTEMPTS = 3
 Scoped = NamespaceTemplate | NamespaceLike | None
 
 
-class Serving(Editing):
+class Serving(Editing, Writing):
     """The part of `MemoryEngine` for agents.
 
     Everywhere the namespace comes from the graph's configuration: `namespace` is a template such as
     `("memories", "{user_id}")`, else the whole of it stands in `config["configurable"][namespace_key]`.
     """
-
-    extractor: Any
-    _journal: Journal
-    _turns: Turns
-
-    def _planner(self, extractor: Any = None) -> Planner:
-        raise NotImplementedError
-
-    def remember_facts(
-        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
-    ) -> Applied:
-        """Remember facts that are already extracted."""
-        raise NotImplementedError
-
-    async def aremember_facts(
-        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
-    ) -> Applied:
-        """The asynchronous form of `remember_facts`."""
-        raise NotImplementedError
 
     # In a graph
 

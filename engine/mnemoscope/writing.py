@@ -1,0 +1,165 @@
+"""`Writing`: the part of `MemoryEngine` that remembers: plan, then apply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .facts import ExtractedFact
+from .journal import Journal
+from .messages import read_messages
+from .namespaces import NamespaceLike, read_namespace
+from .planner import Planner
+from .plans import Plan
+from .reading import Reading
+from .remembering import TERMS, Applied, applied, plan_of, remembered, terms_of
+from .steps import Steps, arun, run
+from .turns import Turns
+from .twins import check_options
+
+__all__ = ["Writing"]
+
+Facts: TypeAlias = list[ExtractedFact]
+
+
+class Writing(Reading):
+    """The part of `MemoryEngine` that turns conversations and facts into memories."""
+
+    actor: str
+    extractor: Any
+    consolidator: Any
+    _journal: Journal
+    _turns: Turns
+
+    def extract(self, content: object) -> Facts:
+        """The facts that the extractor finds in a text or in messages; nothing is stored."""
+        return run(self._planner().extract(read_messages(content).messages)).facts
+
+    async def aextract(self, content: object) -> Facts:
+        """The asynchronous form of `extract`."""
+        return (await arun(self._planner().extract(read_messages(content).messages))).facts
+
+    def plan(self, content: object, namespace: NamespaceLike, *, extract: bool = True, **terms: Any) -> Plan:
+        """Everything that `remember` would do with the same arguments; nothing is written."""
+        return run(self._planned("plan", content, namespace, extract, terms))
+
+    async def aplan(self, content: object, namespace: NamespaceLike, *, extract: bool = True, **terms: Any) -> Plan:
+        """The asynchronous form of `plan`."""
+        return await arun(self._planned("aplan", content, namespace, extract, terms))
+
+    def plan_facts(self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **terms: Any) -> Plan:
+        """Everything that `remember_facts` would do with the same arguments; nothing is written."""
+        check_options("plan_facts", terms, TERMS)
+        return run(self._planner().from_facts(facts, read_namespace(namespace), terms_of(**terms)))
+
+    async def aplan_facts(self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, **terms: Any) -> Plan:
+        """The asynchronous form of `plan_facts`."""
+        check_options("aplan_facts", terms, TERMS)
+        return await arun(self._planner().from_facts(facts, read_namespace(namespace), terms_of(**terms)))
+
+    def apply(self, plan: Plan, *, actor: str | None = None) -> Applied:
+        """Carry out a plan: all of it in one batch, journalled as one group, or nothing.
+
+        Raises:
+            ConflictError: a memory that the plan touches has changed since it was made.
+            ModelError: the plan is of a failed extraction.
+        """
+        return run(applied(self._planner(), self._journal, plan, actor or self.actor))
+
+    async def aapply(self, plan: Plan, *, actor: str | None = None) -> Applied:
+        """The asynchronous form of `apply`."""
+        return await arun(applied(self._planner(), self._journal, plan, actor or self.actor))
+
+    def remember(
+        self,
+        content: object,
+        namespace: NamespaceLike,
+        *,
+        categories: Sequence[str] | None = None,
+        importance: float | None = None,
+        source: str | None = None,
+        private: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+        extract: bool = True,
+        actor: str | None = None,
+        reason: str = "",
+    ) -> Applied:
+        """Extract facts, consolidate them with what is known, and store them.
+
+        Args:
+            content: text, a message, or messages (LangChain or dicts).
+            namespace: labels as a tuple or list, or "a/b".
+            categories: added to those of each fact.
+            importance: 0 to 1, for every fact instead of its own.
+            source: on whose behalf; needed for `private`.
+            private: only recalls on behalf of the same source see it.
+            metadata: stored with every memory.
+            extract: with False the text is stored as it is, as one fact.
+            actor: who is journalled.
+            reason: added to the reason of every change in the journal.
+
+        Returns:
+            the memories that were inserted or updated, with the plan, the changes and their group.
+
+        Raises:
+            ModelError: extraction failed; nothing is written.
+        """
+        where = read_namespace(namespace)
+        terms = terms_of(categories, importance, source, private, metadata, reason)
+        plan = plan_of(self._planner(), read_messages(content), where, terms, extract=extract)
+        with self._turns.of(where):
+            return run(self._remembered(plan, actor))
+
+    async def aremember(
+        self,
+        content: object,
+        namespace: NamespaceLike,
+        *,
+        extract: bool = True,
+        actor: str | None = None,
+        **terms: Any,
+    ) -> Applied:
+        """The asynchronous form of `remember`, with the same options.
+
+        A call that is cancelled writes nothing afterwards; where the write had begun, it is through by then.
+        """
+        where = read_namespace(namespace)
+        plan = self._planned("aremember", content, where, extract, terms)
+        async with self._turns.aof(where):
+            return await arun(self._remembered(plan, actor))
+
+    def remember_facts(
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """Like `remember`, for facts that are already extracted; the same options but `extract`."""
+        check_options("remember_facts", terms, TERMS)
+        where = read_namespace(namespace)
+        plan = self._planner().from_facts(facts, where, terms_of(**terms))
+        with self._turns.of(where):
+            return run(self._remembered(plan, actor))
+
+    async def aremember_facts(
+        self, facts: Sequence[ExtractedFact], namespace: NamespaceLike, *, actor: str | None = None, **terms: Any
+    ) -> Applied:
+        """The asynchronous form of `remember_facts`."""
+        check_options("aremember_facts", terms, TERMS)
+        where = read_namespace(namespace)
+        plan = self._planner().from_facts(facts, where, terms_of(**terms))
+        async with self._turns.aof(where):
+            return await arun(self._remembered(plan, actor))
+
+    # Procedures
+
+    def _planner(self, extractor: Any = None) -> Planner:
+        chosen = self.extractor if extractor is None else extractor
+        return Planner(self.adapter, self._indexes, chosen, self.consolidator, self.config, self._clock)
+
+    def _planned(
+        self, method: str, content: object, namespace: NamespaceLike, extract: bool, terms: Mapping[str, Any]
+    ) -> Steps[Plan]:
+        check_options(method, terms, TERMS)
+        where, transcript = read_namespace(namespace), read_messages(content)
+        return plan_of(self._planner(), transcript, where, terms_of(**terms), extract=extract)
+
+    def _remembered(self, plan: Steps[Plan], actor: str | None) -> Steps[Applied]:
+        return remembered(self._planner(), self._journal, plan, actor or self.actor)
