@@ -47,6 +47,7 @@ def _draw_one(working: Session, record: MemoryRecord, evidence: Evidence, run: R
         st.text(f"“{safe(evidence.quote, QUOTE_LIMIT)}”")
     known = {
         "said": timestamp(evidence.said_at) if evidence.said_at else "",
+        "speaks of": evidence.date or "",
         "source": evidence.source or "",
         "messages": ", ".join(evidence.message_ids),
         "run": evidence.run or "",

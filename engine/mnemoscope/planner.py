@@ -142,19 +142,19 @@ class Planner:
             vectors=known.vectors,
         )
 
-    def again(self, plan: Plan) -> Steps[Plan]:
-        """The plan for the same facts in the store as it is now.
+    def again(self, plan: Plan, added: Sequence[ExtractedFact] = ()) -> Steps[Plan]:
+        """The plan for the same facts, and for those `added`, in the store as it is now.
 
         Nothing is extracted again, and judged again are only facts that are like other memories now.
         """
         facts = [planned.fact for planned in plan.facts]
-        made = yield from self.from_facts(facts, plan.namespace, plan.terms, plan.facts)
-        pairs = zip(made.facts, plan.facts, strict=True)
+        made = yield from self.from_facts([*facts, *added], plan.namespace, plan.terms, plan.facts)
+        before = [*(planned.collapsed for planned in plan.facts), *(0 for _ in added)]
         return replace(
             plan,
             id=made.id,
             created_at=made.created_at,
-            facts=tuple(replace(new, collapsed=old.collapsed) for new, old in pairs),
+            facts=tuple(replace(new, collapsed=old) for new, old in zip(made.facts, before, strict=True)),
             changes=made.changes,
             calls=(*plan.calls, *made.calls),
             remarks=Counter(plan.remarks) + Counter(made.remarks),

@@ -41,13 +41,17 @@ class StoredLike(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a memory rests on: the source, its messages, the verbatim quote, and when it was said."""
+    """What a memory rests on: the source, its messages, the verbatim quote, and when it was said.
+
+    `date` is the day that the words speak of, ISO-8601 as precisely as it was said ("2025", "2025-03-14").
+    """
 
     source: str | None = None
     message_ids: list[str] = field(default_factory=list)
     quote: str | None = None
     said_at: datetime | None = None
     run: str | None = None
+    date: str | None = None
 
     def to_value(self) -> dict[str, Any]:
         """The stored form; unknown parts are left out."""
@@ -57,6 +61,7 @@ class Evidence:
             "quote": self.quote,
             "said_at": to_iso(self.said_at) if self.said_at else None,
             "run": self.run,
+            "date": self.date,
         }
         return {name: part for name, part in value.items() if part not in (None, [])}
 
@@ -70,6 +75,7 @@ class Evidence:
             quote=_text_or_none(value.get("quote")),
             said_at=read_time(value.get("said_at")),
             run=_label(value.get("run")),
+            date=_label(value.get("date")),
         )
 
 

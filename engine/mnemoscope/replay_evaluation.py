@@ -7,7 +7,7 @@ from a stated similarity on. Everything happens in scratch stores.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,10 +29,21 @@ from .records import MemoryRecord
 from .replay_setup import ReplaySetup, scratch_engine
 from .samples import SampleConversation
 from .scripts import script_of
+from .steps import Step, Steps, arun, run
 from .text import normalise
 from .watching import Watch
 
-__all__ = ["MATCH_FROM", "CaseResult", "Match", "ReplayCase", "ReplayReport", "case_of", "evaluate", "matched"]
+__all__ = [
+    "MATCH_FROM",
+    "CaseResult",
+    "Match",
+    "ReplayCase",
+    "ReplayReport",
+    "aevaluate",
+    "case_of",
+    "evaluate",
+    "matched",
+]
 
 MATCH_FROM = 0.75
 """Cosine from which a memory counts as the expected one, unless the caller says otherwise."""
@@ -180,14 +191,37 @@ def evaluate(
     """Replay every case twice into a scratch store of its own, and compare what it leaves with what it should.
 
     A case whose extraction fails counts as leaving nothing.
+
+    Raises:
+        ConfigurationError: the setup names a model that there is not.
+        CancelledWorkError: the watch was told to stop.
     """
-    listed = list(cases)
+    return run(_steps(list(cases), setup, embeddings, match_from, watch or Watch()))
+
+
+async def aevaluate(
+    cases: Iterable[ReplayCase],
+    setup: ReplaySetup,
+    embeddings: Embeddings,
+    *,
+    match_from: float = MATCH_FROM,
+    watch: Watch | None = None,
+) -> ReplayReport:
+    """The asynchronous form of `evaluate`; a task that is cancelled lets go of the model at once."""
+    return await arun(_steps(list(cases), setup, embeddings, match_from, watch or Watch()))
+
+
+def _steps(
+    cases: Sequence[ReplayCase], setup: ReplaySetup, embeddings: Embeddings, match_from: float, watch: Watch
+) -> Steps[ReplayReport]:
+    # One reader for all cases, so that a client is built once and a way that a model does not know is tried once.
+    ready = replace(setup, **setup.parts())
     results = []
-    for done, case in enumerate(listed):
-        if watch is not None:
-            watch.at(done / len(listed))
-        results.append(_result(case, setup, embeddings, match_from))
-    extractor = label_of(setup.parts()["extractor"])
+    for done, case in enumerate(cases):
+        watch.at(done / len(cases))
+        results.append((yield from _result(case, ready, embeddings, match_from)))
+    watch.at(1.0)
+    extractor = label_of(ready.extractor)
     return ReplayReport(setup.name, extractor, identity_of(embeddings), match_from, tuple(results))
 
 
@@ -209,19 +243,20 @@ def matched(
     return matches
 
 
-def _result(case: ReplayCase, setup: ReplaySetup, embeddings: Embeddings, match_from: float) -> CaseResult:
+def _result(case: ReplayCase, setup: ReplaySetup, embeddings: Embeddings, match_from: float) -> Steps[CaseResult]:
     if not any(message.text.strip() for message in case.messages):
         return CaseResult(case.id, (), (), case.expected, ())
-    engine = scratch_engine(setup, embeddings)
-    plan = engine.plan(list(case.messages), _WHERE)
+    engine = yield Step(lambda: scratch_engine(setup, embeddings))
+    plan = yield Step(engine.plan, (list(case.messages), _WHERE), engine.aplan)
     if plan.failure is not None:
         return CaseResult(
             case.id, (), (), case.expected, (), calls=plan.calls, seconds=plan.seconds, failure=plan.failure.failure
         )
-    engine.apply(plan)
+    yield Step(engine.apply, (plan,), engine.aapply)
     records = engine.list(_WHERE, None)
     texts = [record.content for record in records]
-    matches = matched(texts, case.expected, embeddings, match_from=match_from)
+    matches = yield Step(lambda: matched(texts, case.expected, embeddings, match_from=match_from))
+    again = yield from _changes_again(engine, case)
     scripts = [kept for record in records if (kept := _script_kept(record)) is not None]
     return CaseResult(
         id=case.id,
@@ -232,7 +267,7 @@ def _result(case: ReplayCase, setup: ReplaySetup, embeddings: Embeddings, match_
         junk=tuple(text for text in texts if _is_junk(text, case)),
         proposed=len(plan.facts) + len(plan.withheld),
         unsupported=_unsupported(plan),
-        again=_changes_again(engine, case),
+        again=again,
         script_kept=sum(scripts),
         script_known=len(scripts),
         calls=plan.calls,
@@ -240,9 +275,9 @@ def _result(case: ReplayCase, setup: ReplaySetup, embeddings: Embeddings, match_
     )
 
 
-def _changes_again(engine: MemoryEngine, case: ReplayCase) -> int:
+def _changes_again(engine: MemoryEngine, case: ReplayCase) -> Steps[int]:
     try:
-        return len(engine.remember(list(case.messages), _WHERE).changes)
+        return len((yield Step(engine.remember, (list(case.messages), _WHERE), engine.aremember)).changes)
     except ModelError:
         return 0
 

@@ -55,4 +55,6 @@ def without_memories(run: Run, erased: Erased) -> Run:
 
 
 def _emptied(fact: RunFact) -> RunFact:
-    return replace(fact, content="", reason="", quote=None, categories=(), said_at=None, rejected=None, erased=True)
+    return replace(
+        fact, content="", reason="", quote=None, categories=(), said_at=None, rejected=None, erased=True, date=None
+    )

@@ -35,7 +35,8 @@ class RunFact:
 
     `target` is the key of the memory inserted, updated, kept or forgotten, `also_forgot` those withdrawn with it, and
     `compared` the similarity to each memory it was compared with, by key. `chosen` is False for one that was left
-    out before the plan was applied, `erased` says that its texts were removed for good.
+    out before the plan was applied, `erased` says that its texts were removed for good. `date` is the day that the
+    fact speaks of.
     """
 
     content: str
@@ -53,6 +54,7 @@ class RunFact:
     collapsed: int = 0
     chosen: bool = True
     erased: bool = False
+    date: str | None = None
 
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
@@ -226,4 +228,5 @@ def _run_fact(planned: PlannedFact) -> RunFact:
         compared={record.key: round(similarity, 4) for record, similarity in planned.compared},
         collapsed=planned.collapsed,
         chosen=planned.chosen,
+        date=fact.date,
     )

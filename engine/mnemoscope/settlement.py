@@ -235,7 +235,7 @@ class Settlement:
         return otherwise if fact.importance is None else fact.importance
 
     def _evidence(self, fact: ExtractedFact) -> Evidence:
-        return Evidence(self.terms.source, fact.message_ids, fact.quote, fact.said_at, self._run)
+        return Evidence(self.terms.source, fact.message_ids, fact.quote, fact.said_at, self._run, fact.date)
 
 
 def _worded(fact: ExtractedFact, decision: ConsolidationDecision) -> str:

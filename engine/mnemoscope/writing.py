@@ -13,6 +13,7 @@ from .planner import Planner
 from .plans import Plan
 from .reading import Reading
 from .remembering import TERMS, Applied, applied, plan_of, remembered, terms_of
+from .replanning import replanned
 from .steps import Steps, arun, run
 from .turns import Turns
 from .twins import check_options
@@ -56,6 +57,21 @@ class Writing(Reading):
         """The asynchronous form of `plan_facts`."""
         check_options("aplan_facts", terms, TERMS)
         return await arun(self._planner().from_facts(facts, read_namespace(namespace), terms_of(**terms)))
+
+    def replan(self, plan: Plan, *, let_in: Sequence[int] = (), actor: str | None = None) -> Plan:
+        """The plan for the same facts in the store as it is now; what a person changed in it stays.
+
+        Nothing is extracted again, and judged again are only facts that are like other memories now. `let_in` are
+        positions in `plan.withheld`: facts to be remembered though they were held back, in the name of `actor`.
+
+        Raises:
+            InputError: nothing was withheld there, or the plan holds that fact already.
+        """
+        return run(replanned(self._planner(), plan, let_in, actor or self.actor))
+
+    async def areplan(self, plan: Plan, *, let_in: Sequence[int] = (), actor: str | None = None) -> Plan:
+        """The asynchronous form of `replan`."""
+        return await arun(replanned(self._planner(), plan, let_in, actor or self.actor))
 
     def apply(self, plan: Plan, *, actor: str | None = None) -> Applied:
         """Carry out a plan: all of it in one batch, journalled as one group, or nothing.
