@@ -11,12 +11,15 @@ from typing import Any
 
 import click
 
+from app.command_curate import adopt, retain, worklist
+from app.command_edit import merge, move, update
 from app.command_evaluate import evaluate
 from app.command_history import forget, history, undo
 from app.command_recall import listing, recall
 from app.command_remember import remember
 from app.command_replay import replay
 from app.command_transfer import export, importing
+from app.command_trash import allow, erase, restore, trash
 from app.options import model_option, operator_option, role_option, said_plainly, settings_from, store_options
 
 __all__ = ["COMMANDS", "SCRIPTS", "demo", "doctor", "mnemoscope", "run"]
@@ -94,7 +97,11 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
         raise SystemExit(1)
 
 
-SCRIPTS: list[click.Command] = [recall, remember, listing, evaluate, export, importing, forget, history, undo]
+SCRIPTS: list[click.Command] = [
+    *(recall, remember, listing, evaluate, export, importing),
+    *(update, merge, move, forget, trash, restore, allow, erase),
+    *(history, undo, worklist, adopt, retain),
+]
 """The commands for scripts, on one connection each."""
 
 COMMANDS: list[click.Command] = [run, demo, doctor, replay, *SCRIPTS]

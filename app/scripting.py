@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from mnemoscope.errors import PermissionDeniedError
-from mnemoscope.namespaces import show_namespace
+from mnemoscope.namespaces import read_namespace, show_namespace
 from mnemoscope.roles import Role, may
 
 from app.display import one_line
@@ -17,17 +17,23 @@ from app.options import said_plainly, settings_from, store_options
 
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine, MemoryRecord
+    from mnemoscope.stores.base import Ref
 
 __all__ = [
+    "DRY_RUN_OPTION",
+    "KEYS_OPTION",
     "NAMESPACE_OPTION",
     "REASON_OPTION",
     "SUBTREE_OPTION",
     "change_value",
+    "places_of",
     "print_changes",
     "print_json",
     "print_records",
     "record_value",
+    "report_changes",
     "script_options",
+    "taken_out",
     "working_engine",
 ]
 
@@ -37,6 +43,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 NAMESPACE_OPTION = click.option("--namespace", required=True, help='The namespace, such as "memories/ana".')
 SUBTREE_OPTION = click.option("--subtree", is_flag=True, help="Also the namespaces below it.")
+KEYS_OPTION = click.option("--key", "keys", multiple=True, required=True, help="This memory; repeatable.")
+DRY_RUN_OPTION = click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 REASON_OPTION = click.option("--reason", default="", help="Why; it is kept in the history.")
 
 
@@ -75,6 +83,17 @@ def working_engine(
             engine.close()
 
 
+def taken_out(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """These options, taken out of what the command was given: the rest says which store."""
+    return {name: options.pop(name) for name in names}
+
+
+def places_of(asked: Mapping[str, Any]) -> list[Ref]:
+    """Where the memories are that `--namespace` and `--key` name."""
+    where = read_namespace(asked["namespace"])
+    return [(where, key) for key in asked["keys"]]
+
+
 def record_value(record: MemoryRecord) -> dict[str, Any]:
     """A memory as JSON: where it is, and the value as it is stored."""
     return {"namespace": list(record.namespace), "key": record.key, **record.to_value()}
@@ -111,6 +130,18 @@ def print_changes(changes: Sequence[Change]) -> None:
             "(erased)" if change.erased else _short(text or ""),
         )
         click.echo("  ".join(one_line(part) for part in parts))
+
+
+def report_changes(changes: Sequence[Change], *, as_json: bool) -> None:
+    """Print what was changed, and how it is taken back."""
+    if as_json:
+        print_json([change_value(change) for change in changes])
+        return
+    print_changes(changes)
+    if changes:
+        click.echo(f"To take it back: mnemoscope undo {changes[0].group}", err=True)
+    else:
+        click.echo("Nothing was changed.", err=True)
 
 
 def _short(text: str) -> str:
