@@ -30,6 +30,8 @@ KNOBS: dict[str, Knob] = {
         Knob("importance_weight", 0.2, 0.0, 1.0, "How much a memory's importance counts."),
         Knob("recency_half_life_days", 30.0, 1e-6, 1e6, "Days after which recency has halved."),
         Knob("lexical_weight", 0.0, 0.0, 1.0, "Share of BM25 in the similarity; 0 is cosine alone."),
+        Knob("min_score", 0.0, 0.0, 1.0, "The least score of what a recall returns."),
+        Knob("min_similarity", 0.0, 0.0, 1.0, "The least similarity of what a recall returns; 0 is off."),
         Knob(
             "consolidation_threshold",
             0.85,
@@ -86,6 +88,8 @@ class MemoryConfig:
     default_importance: float = _knob("default_importance")
     touch_on_recall: bool = _knob("touch_on_recall")
     lexical_weight: float = _knob("lexical_weight")
+    min_score: float = _knob("min_score")
+    min_similarity: float = _knob("min_similarity")
     suppress_for_days: float = _knob("suppress_for_days")
     history_days: float = _knob("history_days")
     keep_transcripts: bool = _knob("keep_transcripts")

@@ -27,7 +27,7 @@ from .own_books import read_entry
 from .records import MemoryRecord
 from .stores.base import Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges
 
-__all__ = ["IndexCache", "ScopeIndex", "Turn"]
+__all__ = ["IndexCache", "ScopeIndex", "Turn", "index_of"]
 
 Turn: TypeAlias = tuple[str, datetime]
 """A turn as evidence knows it: the quote and when it was said."""
@@ -226,6 +226,11 @@ class IndexCache:
             while len(self._indexes) > 1 and sum(each.nbytes for each in self._indexes.values()) > self._limit:
                 dropped, _ = self._indexes.popitem(last=False)
                 self._building.pop(dropped, None)
+
+
+def index_of(namespace: Namespace, subtree: bool, snapshot: Snapshot) -> ScopeIndex:
+    """An index of this snapshot, outside of any cache."""
+    return _indexed(namespace, subtree, None, snapshot)
 
 
 _NONE = object()

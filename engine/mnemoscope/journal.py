@@ -21,6 +21,7 @@ from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .identity import IdentityNote
 from .namespaces import Namespace
 from .own_books import read_entries
+from .past import put_back
 from .records import MemoryRecord, text_of
 from .revisions import revision_notes, revision_ref, with_new_revisions
 from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
@@ -190,7 +191,13 @@ class Journal:
         return [_inverse(change, reason) for change in reversed(changes)]
 
     def as_of(self, namespace: Namespace, moment: datetime) -> list[MemoryRecord]:
-        """The memories of a namespace as they were at that time, by key.
+        """The memories of a namespace as they were at that time, by key; see `then`."""
+        return [MemoryRecord.from_item(item) for item, _ in self.then(namespace, moment)]
+
+    def then(
+        self, namespace: Namespace, moment: datetime, *, subtree: bool = False
+    ) -> list[tuple[StoredItem, Vectors]]:
+        """The items of a scope with their vectors as they were at that time, by namespace and key.
 
         Raises:
             InputError: changes since then were dropped by `trim_history`, so nobody knows.
@@ -201,16 +208,9 @@ class Journal:
                 f"The history begins at {begins.isoformat()}, because older changes were trimmed; "
                 f"how things were at {moment.isoformat()} is not known any more."
             )
-        present = {item.key: item for item in self._adapter.load(namespace).items}
-        for change in self.since(namespace, f"{aware(moment):%Y%m%dT%H%M%S%f}"):
-            if change.at <= moment:
-                break
-            if change.before is None:
-                present.pop(change.key, None)
-            else:
-                born = change.created_at or change.at
-                present[change.key] = StoredItem(namespace, change.key, change.before, born, born, change.text_field)
-        return [MemoryRecord.from_item(present[key]) for key in sorted(present)]
+        present = self._adapter.load(namespace, subtree=subtree)
+        changes = self.since(namespace, f"{aware(moment):%Y%m%dT%H%M%S%f}", subtree=subtree)
+        return list(put_back(present, changes, moment).values())
 
     def tombstones(self, namespace: Namespace, *, subtree: bool = False) -> list[Tombstone]:
         """What was forgotten in a namespace, latest first."""

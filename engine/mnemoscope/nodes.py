@@ -125,14 +125,15 @@ def _recalled(engine: Serving, namespace: Namespace, state: Any, how: Recalling)
     query = question_in(turns_in(_part(state, how.messages_key)), how.turns)
     if not query.strip():
         return ""
-    options: dict[str, Any] = {"limit": how.limit, "categories": how.categories, "min_similarity": how.min_similarity}
+    named = ("limit", "categories", "min_similarity", "max_tokens")
+    options: dict[str, Any] = {name: getattr(how, name) for name in named}
     call = functools.partial(engine.recall, query, namespace, **options)
     try:
         result = yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))
     except FAILURES as error:
         _log.warning("Nothing could be recalled, and the agent goes on without.", exc_info=error)
         return UNREADABLE
-    return node_text(result, max_tokens=how.max_tokens)
+    return node_text(result)
 
 
 def _remembered(

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .budget import fitting, prompt_line
 from .config import MemoryConfig
 from .errors import InputError
 from .records import MemoryRecord
@@ -112,8 +113,11 @@ def rank(
     limit: int,
     min_score: float = 0.0,
     min_similarity: float | None = None,
+    max_tokens: int | None = None,
 ) -> Ranking:
     """Order the candidates: score, then the later change, then namespace and key; cut at `limit`.
+
+    Of those, the ones that fit into `max_tokens` are kept, each counted as its line of a prompt.
 
     Raises:
         InputError: `limit` is not a whole number from 0.
@@ -132,6 +136,11 @@ def rank(
     beyond = reasons == Drop.NONE
     beyond[order] = False
     reasons[beyond] = Drop.BEYOND_LIMIT
+    if max_tokens is not None:
+        lines = [prompt_line(candidates.records[at], float(scores[at])) for at in order.tolist()]
+        fits = np.array(fitting(lines, max_tokens), np.bool_)
+        reasons[order[~fits]] = Drop.BEYOND_TOKENS
+        order = order[fits]
     return Ranking(candidates, config, raw, parts, scores, reasons, order)
 
 

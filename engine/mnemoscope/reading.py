@@ -17,7 +17,7 @@ from .explaining import Explanation, locate
 from .explaining import explain as explain_in
 from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
-from .journal import Tombstone, book
+from .journal import Journal, Tombstone, book
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix
 from .own_books import read_entry
 from .provenance import ambient, thread_of
@@ -50,6 +50,7 @@ class Reading:
     _access: AccessLog
     _clock: Clock
     _indexes: IndexCache
+    _journal: Journal
 
     def recall(
         self,
@@ -58,7 +59,7 @@ class Reading:
         *,
         categories: Sequence[str] | None = None,
         limit: int = 10,
-        min_score: float = 0.0,
+        min_score: float | None = None,
         source: str | None = None,
         include_private: bool = False,
         filter: Filter | None = None,
@@ -67,6 +68,8 @@ class Reading:
         since: datetime | None = None,
         until: datetime | None = None,
         min_similarity: float | None = None,
+        max_tokens: int | None = None,
+        as_of: datetime | None = None,
         config: MemoryConfig | None = None,
     ) -> RecallResult:
         """The memories that matter to the query, best first by the composite score.
@@ -76,7 +79,7 @@ class Reading:
             namespace: where; exactly there unless `subtree`.
             categories: at least one must be shared; None for any, an empty list matches nothing.
             limit: how many at most, from 0.
-            min_score: the least composite score.
+            min_score: the least composite score; None as configured.
             source: on whose behalf; makes that source's private memories visible.
             include_private: see everybody's private memories (operators).
             filter: see `mnemoscope.filters`.
@@ -84,11 +87,16 @@ class Reading:
                 are never changed by reading.
             subtree: also search the namespaces below.
             since, until: bounds of the time at which the content last changed.
-            min_similarity: the least similarity, whatever the score.
-            config: weights and half-life for this recall alone.
+            min_similarity: the least similarity, whatever the score; None as configured.
+            max_tokens: how many tokens the memories may take up as lines of a prompt; of the first `limit`, those
+                that do not fit are dropped.
+            as_of: look at the store as it was at this time, and at ages and expiry as they were then. Not noted in
+                the access history.
+            config: weights, half-life and minimums for this recall alone.
 
         Raises:
-            InputError: the query is empty or longer than `LONGEST_QUERY`, or the limit is negative.
+            InputError: the query is empty or longer than `LONGEST_QUERY`, the limit is negative, or how the store
+                was `as_of` then is not known any more.
             StoreError: the store failed; that is never shown as an empty result.
         """
         asked = request(
@@ -105,6 +113,8 @@ class Reading:
             since=since,
             until=until,
             min_similarity=min_similarity,
+            max_tokens=max_tokens,
+            as_of=as_of,
         )
         return run(self._recalled(asked, touch))
 
@@ -136,7 +146,7 @@ class Reading:
         check_key("key", key)
         where = read_namespace(namespace)
         result = self.recall(query, where if within is None else within, **{**options, "touch": False})
-        if locate(result, where, key) is not None:
+        if locate(result, where, key) is not None or result.as_of is not None:
             return explain_in(result, where, key)
         at = (book("tombstones", where), key)
         stored, stone = self.adapter.get([(where, key), at])
@@ -205,8 +215,9 @@ class Reading:
 
     def _recalled(self, asked: Request, touch: bool | None) -> Steps[RecallResult]:
         now = self._clock()
-        result = yield from recalled(self.adapter, self._indexes, asked, now)
-        if self.config.touch_on_recall if touch is None else touch:
+        result = yield from recalled(self.adapter, self._indexes, self._journal, asked, now)
+        is_noted = self.config.touch_on_recall if touch is None else touch
+        if is_noted and asked.as_of is None:
             records = [match.record for match in result]
             self._access.note(records, asked.query, now, recall=result.id, thread=thread_of(ambient()))
         return result

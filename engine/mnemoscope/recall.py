@@ -13,6 +13,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .budget import prompt_line, tokens_of
 from .config import MemoryConfig
 from .index import ScopeIndex
 from .lexical import LexicalIndex
@@ -100,7 +101,8 @@ class RecallResult(Sequence[MemoryMatch]):
     """The memories recalled, best first, and the account of how they were chosen.
 
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
-    `timings` are seconds by step. `id` names the recall, for feedback.
+    `timings` are seconds by step. `id` names the recall, for feedback. `as_of` is the moment at which the store is
+    looked at, None for now.
     """
 
     query: str
@@ -111,6 +113,8 @@ class RecallResult(Sequence[MemoryMatch]):
     min_similarity: float | None
     timings: Mapping[str, float]
     id: str = field(default_factory=lambda: f"recall-{uuid.uuid4()}")
+    max_tokens: int | None = None
+    as_of: datetime | None = None
 
     @cached_property
     def matches(self) -> list[MemoryMatch]:
@@ -145,17 +149,27 @@ class RecallResult(Sequence[MemoryMatch]):
         return {Drop(code): count for code, count in found if code != Drop.NONE}
 
     def rerank(self, config: MemoryConfig, *, limit: int | None = None, min_score: float | None = None) -> RecallResult:
-        """The same candidates under another configuration; no store, embedding or model call."""
+        """The same candidates under another configuration; no store, embedding or model call.
+
+        Minimums stay as they were asked for; those that came from the configuration come from the new one.
+        """
         limit = self.limit if limit is None else limit
-        floor = self.min_score if min_score is None else min_score
+        before = self.ranking.config
+        if min_score is None:
+            min_score = config.min_score if self.min_score == before.min_score else self.min_score
+        least = self.min_similarity
+        if (least or 0.0) == before.min_similarity:
+            least = least if config.min_similarity == before.min_similarity else config.min_similarity or None
         started = time.perf_counter()
         candidates = self.ranking.candidates
         if len(candidates) < candidates.total:
             # What was searched proved the old top alone.
             candidates = replace(candidates, exact=_proven(candidates, config, limit))
-        ranking = rank(candidates, config, limit=limit, min_score=floor, min_similarity=self.min_similarity)
+        ranking = rank(
+            candidates, config, limit=limit, min_score=min_score, min_similarity=least, max_tokens=self.max_tokens
+        )
         timings = {"rank": time.perf_counter() - started}
-        return RecallResult(self.query, self.namespace, ranking, limit, floor, self.min_similarity, timings, self.id)
+        return replace(self, ranking=ranking, limit=limit, min_score=min_score, min_similarity=least, timings=timings)
 
     def __len__(self) -> int:
         return len(self.ranking.order)
@@ -183,6 +197,9 @@ class RecallResult(Sequence[MemoryMatch]):
         if reason is Drop.BEYOND_LIMIT and len(self):
             last = float(self.ranking.scores[self.ranking.order[-1]])
             return f"score {score:.3f}, {last - score:.3f} below the last of the {len(self)} returned"
+        if reason is Drop.BEYOND_TOKENS:
+            cost = tokens_of(prompt_line(self.ranking.candidates.records[at], score) + "\n")
+            return f"its {cost} tokens are beyond the token budget of {self.max_tokens}"
         return reason.label
 
 

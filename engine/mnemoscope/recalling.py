@@ -12,24 +12,31 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from .checking import check_flag, check_whole
+from .checking import check_flag, check_moment, check_whole
 from .config import MemoryConfig
-from .embedded import embed_query
+from .embedded import embed_query, embed_texts
 from .errors import EmbeddingError, InputError
 from .filters import Filter, compile_filter
-from .index import IndexCache, ScopeIndex
+from .index import IndexCache, ScopeIndex, index_of
+from .journal import Journal
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
+from .past import with_vectors
 from .ranking import rank
 from .recall import RecallResult, gather, widen
+from .records import MemoryRecord
 from .steps import Step, Steps
-from .stores.base import StoreAdapter
+from .stores.base import CONTENT_FIELD, StoreAdapter, StoredItem, Vectors
 from .text import shown, storable
+from .times import aware
 from .visibility import Visibility
 
-__all__ = ["LONGEST_QUERY", "Request", "recalled", "request"]
+__all__ = ["LONGEST_QUERY", "MOST_EMBEDDED", "Request", "recalled", "request"]
 
 LONGEST_QUERY = 100_000
 """Characters of a query; a longer one is refused."""
+
+MOST_EMBEDDED = 10_000
+"""Memories that are embedded again to recall what was, where a store's vectors cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,8 @@ class Request:
     min_score: float
     min_similarity: float | None
     subtree: bool
+    max_tokens: int | None = None
+    as_of: datetime | None = None
 
 
 def request(
@@ -53,7 +62,7 @@ def request(
     *,
     categories: Sequence[str] | None = None,
     limit: int = 10,
-    min_score: float = 0.0,
+    min_score: float | None = None,
     source: str | None = None,
     include_private: bool = False,
     filter: Filter | None = None,
@@ -61,6 +70,8 @@ def request(
     since: datetime | None = None,
     until: datetime | None = None,
     min_similarity: float | None = None,
+    max_tokens: int | None = None,
+    as_of: datetime | None = None,
 ) -> Request:
     """The arguments of `MemoryEngine.recall`, checked.
 
@@ -74,23 +85,45 @@ def request(
     if limit is None:
         raise InputError("limit must be a whole number from 0, got None.")
     check_whole("limit", limit)
+    check_whole("max_tokens", max_tokens)
+    check_moment("as_of", as_of)
     _check_bound("min_score", min_score)
-    if min_similarity is not None:
-        _check_bound("min_similarity", min_similarity)
+    _check_bound("min_similarity", min_similarity)
     visibility = Visibility(source, include_private, categories, compile_filter(filter), since, until)
     where = read_prefix(namespace) if subtree else read_namespace(namespace)
-    return Request(_query(query), where, visibility, config, limit, min_score, min_similarity, subtree)
+    return Request(
+        query=_query(query),
+        namespace=where,
+        visibility=visibility,
+        config=config,
+        limit=limit,
+        min_score=config.min_score if min_score is None else min_score,
+        min_similarity=config.min_similarity or None if min_similarity is None else min_similarity,
+        subtree=subtree,
+        max_tokens=max_tokens,
+        as_of=None if as_of is None else aware(as_of),
+    )
 
 
-def recalled(adapter: StoreAdapter, indexes: IndexCache, asked: Request, now: datetime) -> Steps[RecallResult]:
+def recalled(
+    adapter: StoreAdapter, indexes: IndexCache, journal: Journal, asked: Request, now: datetime
+) -> Steps[RecallResult]:
     """Answer a request.
 
     Raises:
         StoreError: the store failed.
         EmbeddingError: the embedder failed, or does not fit the store's vectors.
+        InputError: nobody knows how the store was at that moment, or it has not come yet.
     """
     marks = [time.perf_counter()]
-    if adapter.abilities.reads_vectors and adapter.embeddings is not None:
+    if asked.as_of is not None:
+        index = yield from _index_then(adapter, journal, asked, now)
+        marks.append(time.perf_counter())
+        vector = yield from embed_query(adapter, asked.query)
+        _check_fits(vector, index)
+        candidates = gather(index, vector, asked.query, asked.visibility, asked.config, asked.as_of)
+        marks.append(time.perf_counter())
+    elif adapter.abilities.reads_vectors and adapter.embeddings is not None:
         vector = yield from embed_query(adapter, asked.query)
         marks.append(time.perf_counter())
         index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
@@ -103,13 +136,52 @@ def recalled(adapter: StoreAdapter, indexes: IndexCache, asked: Request, now: da
         candidates = yield Step(functools.partial(search, limit=asked.limit, subtree=asked.subtree))
         marks.append(time.perf_counter())
     ranking = rank(
-        candidates, asked.config, limit=asked.limit, min_score=asked.min_score, min_similarity=asked.min_similarity
+        candidates,
+        asked.config,
+        limit=asked.limit,
+        min_score=asked.min_score,
+        min_similarity=asked.min_similarity,
+        max_tokens=asked.max_tokens,
     )
     marks.append(time.perf_counter())
     timings = dict(zip(("embed", "fetch", "rank"), np.diff(marks).tolist(), strict=True))
     return RecallResult(
-        asked.query, asked.namespace, ranking, asked.limit, asked.min_score, asked.min_similarity, timings
+        query=asked.query,
+        namespace=asked.namespace,
+        ranking=ranking,
+        limit=asked.limit,
+        min_score=asked.min_score,
+        min_similarity=asked.min_similarity,
+        timings=timings,
+        max_tokens=asked.max_tokens,
+        as_of=asked.as_of,
     )
+
+
+def _index_then(adapter: StoreAdapter, journal: Journal, asked: Request, now: datetime) -> Steps[ScopeIndex]:
+    """The index of the scope as it was, with the vectors of then; made anew where the store keeps its own."""
+    assert asked.as_of is not None, "only asked for a moment"
+    if asked.as_of > now:
+        raise InputError(f"as_of is {asked.as_of.isoformat()}, which has not come yet; leave it out for now.")
+    if adapter.embeddings is None:
+        raise InputError("as_of needs the embedder, and this store keeps it to itself; recall without as_of.")
+    found = yield Step(functools.partial(journal.then, asked.namespace, asked.as_of, subtree=asked.subtree))
+    items, vectors = [item for item, _ in found], [each for _, each in found]
+    if not adapter.abilities.reads_vectors:
+        vectors = yield from _embedded(adapter, items)
+    width = adapter.dimensions or next((len(row) for each in vectors for row in each.values()), 0)
+    return index_of(asked.namespace, asked.subtree, with_vectors(items, vectors, width))
+
+
+def _embedded(adapter: StoreAdapter, items: Sequence[StoredItem]) -> Steps[list[Vectors]]:
+    if len(items) > MOST_EMBEDDED:
+        raise InputError(
+            f"as_of would embed {len(items):,} memories, because this store's vectors cannot be read; "
+            f"{MOST_EMBEDDED:,} are allowed. Name a smaller namespace."
+        )
+    texts = [MemoryRecord.from_item(item).content for item in items]
+    known = yield from embed_texts(adapter, [text for text in texts if text])
+    return [{CONTENT_FIELD: known[text]} if text in known else {} for text in texts]
 
 
 def _query(query: object) -> str:
@@ -122,6 +194,8 @@ def _query(query: object) -> str:
 
 
 def _check_bound(name: str, value: object) -> None:
+    if value is None:
+        return
     if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
         raise InputError(f"{name} must be a number, got {shown(value)}.")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .budget import prompt_line, tokens_of
 from .fences import json_line
 from .recall import MemoryMatch, RecallResult
+from .visibility import Drop
 
 __all__ = ["PREAMBLE", "UNREADABLE", "node_text", "prompt_text", "tokens_of", "tool_text"]
 
@@ -18,15 +20,16 @@ UNREADABLE = "(Long-term memory cannot be read at the moment.)"
 """What stands in the place of memories where the store, or the embedder, failed."""
 
 _PLAIN_KEY = re.compile(r"[\w.:/@+=-]+")
-_BYTES_A_TOKEN = 4
 
 
-def node_text(result: Sequence[MemoryMatch], *, max_tokens: int | None = None) -> str:
+def node_text(result: Sequence[MemoryMatch]) -> str:
     """What the recall node writes into the state for this result; empty for none.
 
-    Lines that do not fit into `max_tokens` are left out and counted in a last one.
+    Memories beyond the recall's budget of tokens are counted in a last line.
     """
-    return _fitting([_node_line(match) for match in result], max_tokens)
+    lines = [prompt_line(match.record, match.score) for match in result]
+    missing = result.dropped_counts.get(Drop.BEYOND_TOKENS, 0) if isinstance(result, RecallResult) else 0
+    return "\n".join([*lines, f"({missing} more did not fit.)"] if missing else lines)
 
 
 def prompt_text(memories: str) -> str:
@@ -37,16 +40,6 @@ def prompt_text(memories: str) -> str:
 def tool_text(result: RecallResult) -> str:
     """What `search_memory` gives the model for this result: key, memory, date, and why it was found."""
     return "\n".join(_tool_line(match) for match in result) or "No relevant memories."
-
-
-def tokens_of(text: str) -> int:
-    """About how many tokens a text is, in any script: one for four bytes of UTF-8."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
-
-
-def _node_line(match: MemoryMatch) -> str:
-    record = match.record
-    return f"- (score={match.score:.2f}, {_date(match)}) {json_line(record.content)}{_categories(match)}"
 
 
 def _tool_line(match: MemoryMatch) -> str:
@@ -63,16 +56,3 @@ def _date(match: MemoryMatch) -> str:
 
 def _categories(match: MemoryMatch) -> str:
     return f"  {json_line(match.record.categories)}" if match.record.categories else ""
-
-
-def _fitting(lines: list[str], max_tokens: int | None) -> str:
-    if max_tokens is None:
-        return "\n".join(lines)
-    kept, left = [], max_tokens
-    for line in lines:
-        cost = tokens_of(line + "\n")
-        if cost <= left:
-            kept.append(line)
-            left -= cost
-    missing = len(lines) - len(kept)
-    return "\n".join([*kept, f"({missing} more did not fit.)"] if missing else kept)

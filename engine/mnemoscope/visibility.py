@@ -32,6 +32,7 @@ class Drop(IntEnum):
     BELOW_SIMILARITY = 7
     BELOW_SCORE = 8
     BEYOND_LIMIT = 9
+    BEYOND_TOKENS = 10
 
     @property
     def label(self) -> str:
@@ -50,6 +51,7 @@ _DROP_LABELS = {
     Drop.BELOW_SIMILARITY: "below the minimum similarity",
     Drop.BELOW_SCORE: "below the minimum score",
     Drop.BEYOND_LIMIT: "beyond the limit",
+    Drop.BEYOND_TOKENS: "beyond the token budget",
 }
 
 

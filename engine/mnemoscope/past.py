@@ -1,0 +1,44 @@
+"""The store as it was: what is there now, put back by the changes since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from .changes import Change
+from .stores.base import Ref, Snapshot, StoredItem, Vectors
+
+__all__ = ["put_back", "with_vectors"]
+
+
+def put_back(present: Snapshot, changes: Iterable[Change], moment: datetime) -> dict[Ref, tuple[StoredItem, Vectors]]:
+    """The items with their vectors at that moment, by place; `changes` are those since, the latest first."""
+    pairs = zip(present.items, present.vectors_by_item(), strict=True)
+    found: dict[Ref, tuple[StoredItem, Vectors]] = {item.ref: (item, vectors) for item, vectors in pairs}
+    for change in changes:
+        if change.at <= moment:
+            break
+        place = (change.namespace, change.key)
+        if change.before is None:
+            found.pop(place, None)
+        else:
+            born = change.created_at or change.at
+            found[place] = (StoredItem(*place, change.before, born, born, change.text_field), change.vectors)
+    return dict(sorted(found.items()))
+
+
+def with_vectors(items: Sequence[StoredItem], vectors: Sequence[Vectors], dimensions: int) -> Snapshot:
+    """These items as a snapshot; vectors of other dimensions count as misfits."""
+    rows, owner, fields, misfits = [], [], [], dict[int, int]()
+    for at, each in enumerate(vectors):
+        for name, row in each.items():
+            if len(row) == dimensions:
+                rows.append(row)
+                owner.append(at)
+                fields.append(name)
+            elif len(row):
+                misfits[at] = misfits.get(at, 0) + 1
+    matrix = np.array(rows, np.float32) if rows else np.empty((0, dimensions), np.float32)
+    return Snapshot(list(items), [None] * len(items), matrix, np.array(owner, np.int64), fields, misfits)
