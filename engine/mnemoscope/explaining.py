@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 import numpy as np
@@ -74,6 +75,7 @@ class Explanation:
     tombstone: Tombstone | None = None
     examined: int = 0
     total: int = 0
+    as_of: datetime | None = None
 
     @property
     def sentences(self) -> list[str]:
@@ -112,6 +114,7 @@ def explain(
         tombstone=tombstone,
         examined=result.examined,
         total=result.total,
+        as_of=result.as_of,
     )
 
 
@@ -155,6 +158,7 @@ def _of_candidate(result: RecallResult, at: int) -> Explanation:
         remedies=tuple(remedies_for(result, at)),
         examined=result.examined,
         total=result.total,
+        as_of=result.as_of,
     )
 
 
@@ -170,7 +174,7 @@ def _verdict(self: Explanation) -> Iterator[str]:
         yield f"It is returned, at place {self.place:,} of {self.visible:,}, with a score of {self.score:.3f}."
         return
     yield f"It is not returned: {self.detail}."
-    if self.drop in (Drop.BELOW_SCORE, Drop.BEYOND_LIMIT):
+    if self.drop in (Drop.BELOW_SCORE, Drop.BEYOND_LIMIT, Drop.BEYOND_TOKENS):
         yield f"By its score it stands at place {self.place:,} of the {self.visible:,} that pass every filter."
     elif self.drop is not Drop.UNREADABLE:
         yield f"Without that it would stand at place {self.place:,} by its score of {self.score:.3f}."
@@ -201,13 +205,15 @@ def _ways_in(self: Explanation) -> Iterator[str]:
         yield f"The smallest change that brings it in: {best}."
         if rest:
             yield f"Others: {'; '.join(rest)}."
-    elif self.drop in (Drop.BELOW_SCORE, Drop.BEYOND_LIMIT, Drop.BELOW_SIMILARITY):
+    elif self.drop in (Drop.BELOW_SCORE, Drop.BEYOND_LIMIT, Drop.BEYOND_TOKENS, Drop.BELOW_SIMILARITY):
         yield "No change of a single weight, half-life, minimum or limit brings it in."
     else:
         yield "No weight or minimum brings it in; only another filter does."
 
 
 def _absence(self: Explanation) -> str:
+    if self.as_of is not None:
+        return f"There was no memory with this key here on {self.as_of:%Y-%m-%d %H:%M} UTC."
     if self.standing is Standing.NOT_EXAMINED and self.examined >= self.total:
         return "It exists, but lies outside the part of the store that was searched."
     if self.standing is Standing.NOT_EXAMINED:

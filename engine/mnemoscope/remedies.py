@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .budget import prompt_line, tokens_of
 from .config import KNOBS, MemoryConfig
 from .ranking import Candidates, rank
 from .recall import RecallResult
@@ -35,7 +36,7 @@ _TRIED_STRETCHES = 8
 class Remedy:
     """A value of one setting with which the memory is returned; any smaller change does not do it.
 
-    `setting` is a field of `MemoryConfig`, or "min_score", "min_similarity" or "limit". `after` is None where
+    `setting` is a field of `MemoryConfig`, "limit" or "max_tokens". `after` is None where
     the setting must be dropped; `readable` is a value of few digits, a little beyond `after`, that does it
     too. `effort` compares changes of different settings: 1 is the whole range of a weight, ten doublings of
     the half-life, or ten times the limit.
@@ -153,6 +154,22 @@ def _of_thresholds(case: _Case) -> Iterator[Remedy]:
     place = 1 + int(case.ahead.sum())
     if place > result.limit:
         yield from _checked(case, "limit", result.limit, [place], (place - result.limit) / max(1, 9 * result.limit))
+    elif result.max_tokens is not None and result.ranking.reasons[case.at] == Drop.BEYOND_TOKENS:
+        needed = _tokens_needed(case, result.max_tokens)
+        effort = (needed - result.max_tokens) / max(1, 9 * result.max_tokens)
+        yield from _checked(case, "max_tokens", result.max_tokens, [needed], effort)
+
+
+def _tokens_needed(case: _Case, max_tokens: int) -> int:
+    """The least budget above this one into which the memory fits after those ahead of it that fit."""
+    scores, records = case.result.ranking.scores, case.candidates.records
+    ahead = sorted(case.rivals[case.ahead].tolist(), key=lambda at: (-scores[at], *_tie_key(case.candidates, at)))
+    costs = [tokens_of(prompt_line(records[at], float(scores[at])) + "\n") for at in (*ahead, case.at)]
+    budgets = np.arange(max_tokens + 1, sum(costs) + 1)
+    left = budgets.copy()
+    for cost in costs[:-1]:
+        left -= np.where(left >= cost, cost, 0)
+    return int(budgets[np.argmax(left >= costs[-1])])
 
 
 def _of_weights(case: _Case) -> Iterator[Remedy]:
@@ -323,6 +340,7 @@ def _admits(case: _Case, setting: str, value: float | None) -> bool:
         "limit": result.limit,
         "min_score": result.min_score,
         "min_similarity": result.min_similarity,
+        "max_tokens": result.max_tokens,
     }
     if setting in terms:
         terms[setting] = value

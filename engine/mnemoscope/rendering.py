@@ -27,9 +27,7 @@ def node_text(result: Sequence[MemoryMatch]) -> str:
 
     Memories beyond the recall's budget of tokens are counted in a last line.
     """
-    lines = [prompt_line(match.record, match.score) for match in result]
-    missing = result.dropped_counts.get(Drop.BEYOND_TOKENS, 0) if isinstance(result, RecallResult) else 0
-    return "\n".join([*lines, f"({missing} more did not fit.)"] if missing else lines)
+    return "\n".join([*(prompt_line(match.record, match.score) for match in result), *_left_out(result)])
 
 
 def prompt_text(memories: str) -> str:
@@ -39,7 +37,12 @@ def prompt_text(memories: str) -> str:
 
 def tool_text(result: RecallResult) -> str:
     """What `search_memory` gives the model for this result: key, memory, date, and why it was found."""
-    return "\n".join(_tool_line(match) for match in result) or "No relevant memories."
+    return "\n".join([*map(_tool_line, result), *_left_out(result)]) or "No relevant memories."
+
+
+def _left_out(result: Sequence[MemoryMatch]) -> list[str]:
+    missing = result.dropped_counts.get(Drop.BEYOND_TOKENS, 0) if isinstance(result, RecallResult) else 0
+    return [f"({missing} more did not fit.)"] if missing else []
 
 
 def _tool_line(match: MemoryMatch) -> str:

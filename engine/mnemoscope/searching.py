@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import BaseModel, ConfigDict, Field
 
 from .answers import ListForm
+from .budget import fitting, prompt_line
 from .errors import ModelError
 from .messages import Message
 from .models import Asker, prompt_text
@@ -65,8 +67,8 @@ class MultiRecall(Sequence[MemoryMatch]):
         return self.matches[at]
 
 
-def merged(results: Sequence[RecallResult], limit: int) -> MultiRecall:
-    """The recalls of one scope as one, each memory under its best score."""
+def merged(results: Sequence[RecallResult], limit: int, max_tokens: int | None = None) -> MultiRecall:
+    """The recalls of one scope as one, each memory under its best score; the first that fit into the budget."""
     best: dict[tuple[tuple[str, ...], str], MemoryMatch] = {}
     for match in (match for result in results for match in result):
         place = (match.record.namespace, match.record.key)
@@ -74,7 +76,11 @@ def merged(results: Sequence[RecallResult], limit: int) -> MultiRecall:
             best[place] = match
     ordered = sorted(best.values(), key=lambda each: (each.record.namespace, each.record.key))
     ordered.sort(key=lambda each: (each.score, each.record.changed_at), reverse=True)
-    return MultiRecall(ordered[:limit], list(results))
+    chosen = ordered[:limit]
+    if max_tokens is not None:
+        fits = fitting([prompt_line(each.record, each.score) for each in chosen], max_tokens)
+        chosen = list(compress(chosen, fits))
+    return MultiRecall(chosen, list(results))
 
 
 class ModelQueries:

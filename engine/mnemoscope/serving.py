@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from .cases import Case
-from .checking import check_flag, check_key, check_texts
+from .checking import check_flag, check_key, check_texts, check_whole
 from .document_extraction import DocumentExtractor
 from .editing import Editing
 from .errors import ConfigurationError, ConflictError
@@ -61,6 +61,7 @@ class Serving(Editing, Writing):
         actions_permitted: Sequence[Action] = ACTIONS,
         schema: type[BaseModel] | None = None,
         instructions: str = "",
+        max_tokens: int | None = None,
     ) -> list[BaseTool]:
         """The tools `search_memory` and `manage_memory` of an agent, sync and async.
 
@@ -70,9 +71,10 @@ class Serving(Editing, Writing):
             actions_permitted: what `manage_memory` may do; its description and arguments say no more than that.
             schema: a Pydantic class that memories have the form of; without one they are texts.
             instructions: when to use `manage_memory`, added to its description.
+            max_tokens: the budget of one search; see `recall`. Its lines hold a little more: keys and parts of scores.
         """
         management = Management(tuple(actions_permitted), schema, instructions)
-        return memory_tools(self, scope_of(namespace, namespace_key), management)
+        return memory_tools(self, scope_of(namespace, namespace_key), management, max_tokens=max_tokens)
 
     def recall_node(
         self,
@@ -197,20 +199,34 @@ class Serving(Editing, Writing):
         return MemorySearcher(self, scope_of(namespace, namespace_key), writer, limit, options)
 
     def recall_many(
-        self, queries: Sequence[str], namespace: NamespaceLike, *, limit: int = 10, **options: Any
+        self,
+        queries: Sequence[str],
+        namespace: NamespaceLike,
+        *,
+        limit: int = 10,
+        max_tokens: int | None = None,
+        **options: Any,
     ) -> MultiRecall:
         """The memories that matter to any of the queries, each under its best score; options as for `recall`."""
         check_texts("queries", queries)
+        check_whole("max_tokens", max_tokens)
         found = [self.recall(query, namespace, limit=limit, **options) for query in dict.fromkeys(queries)]
-        return merged(found, limit)
+        return merged(found, limit, max_tokens)
 
     async def arecall_many(
-        self, queries: Sequence[str], namespace: NamespaceLike, *, limit: int = 10, **options: Any
+        self,
+        queries: Sequence[str],
+        namespace: NamespaceLike,
+        *,
+        limit: int = 10,
+        max_tokens: int | None = None,
+        **options: Any,
     ) -> MultiRecall:
         """The asynchronous form of `recall_many`."""
         check_texts("queries", queries)
+        check_whole("max_tokens", max_tokens)
         asked = [self.arecall(query, namespace, limit=limit, **options) for query in dict.fromkeys(queries)]
-        return merged(await asyncio.gather(*asked), limit)
+        return merged(await asyncio.gather(*asked), limit, max_tokens)
 
     # What was of use
 

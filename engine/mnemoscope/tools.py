@@ -12,12 +12,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from .checking import check_whole
 from .documents import document_fields, document_metadata, document_text
 from .errors import (
     ConfigurationError,
@@ -128,21 +130,27 @@ class _Search(BaseModel):
     query: str = Field(description="What to look for, in words.")
     categories: list[str] | None = Field(None, description="Only memories of at least one of these categories.")
     limit: int = Field(5, description=f"How many memories at most, 1 to {MOST_RESULTS}.")
+    since: datetime | None = Field(None, description="Only memories from this time on, ISO 8601.")
+    until: datetime | None = Field(None, description="Only memories up to this time, ISO 8601.")
 
 
-def memory_tools(engine: Serving, scope: Scope, management: Management) -> list[BaseTool]:
-    """The tools of an agent, sync and async."""
-    return [_search_tool(engine, scope), _manage_tool(engine, scope, management)]
+def memory_tools(
+    engine: Serving, scope: Scope, management: Management, *, max_tokens: int | None = None
+) -> list[BaseTool]:
+    """The tools of an agent, sync and async; `max_tokens` is the budget of one search."""
+    return [_search_tool(engine, scope, max_tokens), _manage_tool(engine, scope, management)]
 
 
-def _search_tool(engine: Serving, scope: Scope) -> BaseTool:
+def _search_tool(engine: Serving, scope: Scope, max_tokens: int | None) -> BaseTool:
+    check_whole("max_tokens", max_tokens)
+
     def search_memory(config: RunnableConfig, **asked: Any) -> str:
-        steps = _searched(engine, scope.namespace(config), **asked)
+        steps = _searched(engine, scope.namespace(config), max_tokens, **asked)
         with _told_to_the_model():
             return run(steps)
 
     async def asearch_memory(config: RunnableConfig, **asked: Any) -> str:
-        steps = _searched(engine, scope.namespace(config), **asked)
+        steps = _searched(engine, scope.namespace(config), max_tokens, **asked)
         with _told_to_the_model():
             return await arun(steps)
 
@@ -176,9 +184,22 @@ def _tool(call: Any, acall: Any, description: str, arguments: type[BaseModel]) -
 
 
 def _searched(
-    engine: Serving, namespace: Namespace, query: str, categories: list[str] | None = None, limit: int = 5
+    engine: Serving,
+    namespace: Namespace,
+    max_tokens: int | None,
+    query: str,
+    categories: list[str] | None = None,
+    limit: int = 5,
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> Steps[str]:
-    options: dict[str, Any] = {"categories": categories or None, "limit": min(max(limit, 1), MOST_RESULTS)}
+    options: dict[str, Any] = {
+        "categories": categories or None,
+        "limit": min(max(limit, 1), MOST_RESULTS),
+        "since": since,
+        "until": until,
+        "max_tokens": max_tokens,
+    }
     call = functools.partial(engine.recall, query, namespace, **options)
     return tool_text((yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))))
 
