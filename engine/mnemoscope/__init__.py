@@ -43,6 +43,7 @@ from .journal import Change, Tombstone
 from .managers import aplan_without_store, plan_without_store
 from .messages import Message
 from .plans import Plan, PlannedChange, PlannedFact
+from .prompt_book import PromptBook, PromptUse, PromptVersion
 from .queue_file import read_jobs
 from .recall import Dropped, MemoryMatch, RecallResult
 from .records import Evidence, MemoryRecord
@@ -123,6 +124,9 @@ __all__ = [
     "Plan",
     "PlannedChange",
     "PlannedFact",
+    "PromptBook",
+    "PromptUse",
+    "PromptVersion",
     "Proposal",
     "RecallResult",
     "Recalled",

@@ -17,11 +17,14 @@ from langgraph.store.memory import InMemoryStore
 
 from .config import PRESETS, MemoryConfig
 from .connections import Connection
+from .consolidation import LLMConsolidator
 from .embedding import load_embeddings
 from .engine import MemoryEngine
 from .errors import ConfigurationError, MnemoscopeError, StoreUnavailableError
+from .extraction import LLMExtractor
 from .factories import built_by
 from .models import load_model
+from .prompt_book import PromptBook
 from .rule_consolidation import RuleConsolidator
 from .rules import RuleExtractor
 from .secrecy import scrub
@@ -150,7 +153,13 @@ def _engine(view: View, model: BaseChatModel | _Unusable | None, config: MemoryC
     if isinstance(model, _Unusable):
         return MemoryEngine(view, extractor=model, consolidator=model, config=config)
     if model is not None:
-        return MemoryEngine(view, model, config=config)
+        prompts = PromptBook(view)
+        return MemoryEngine(
+            view,
+            extractor=LLMExtractor(model, prompt=prompts.source("extract")),
+            consolidator=LLMConsolidator(model, prompt=prompts.source("consolidate")),
+            config=config,
+        )
     return MemoryEngine(view, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=config)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,9 +13,9 @@ from .answers import ListForm
 from .errors import ModelError
 from .facts import ConsolidationDecision, ExtractedFact, Judgement, Similar
 from .fences import json_line
-from .models import Answer, Asker, prompt_text, prompt_version
+from .models import Answer, Asker, Prompt, prompt_version
 from .records import MemoryRecord
-from .steps import Steps, arun, run
+from .steps import Step, Steps, arun, run
 from .text import one_line, storable
 
 __all__ = ["LLMConsolidator"]
@@ -57,17 +57,22 @@ class LLMConsolidator:
 
     Args:
         model: a LangChain chat model, or a name that `init_chat_model` takes.
-        prompt: instructions instead of those that ship with the library.
+        prompt: instructions instead of those that ship with the library, or what gives them at each call.
     """
 
-    def __init__(self, model: Any, *, prompt: str | None = None) -> None:
+    def __init__(self, model: Any, *, prompt: str | Callable[[], str] | None = None) -> None:
         self._asker = Asker(model, ListForm(_Decisions, key="decisions", mark="fact"), "consolidate")
-        self.prompt = prompt or prompt_text("consolidate")
+        self._prompt = Prompt(prompt, "consolidate")
 
     @property
     def label(self) -> str:
         """The name under which it is shown."""
         return self._asker.model_name
+
+    @property
+    def prompt(self) -> str:
+        """The instructions that the last call followed, or that the first one will."""
+        return self._prompt.text
 
     @property
     def prompt_version(self) -> str:
@@ -92,7 +97,8 @@ class LLMConsolidator:
             return Judgement([])
         labels = _labels(requests)
         try:
-            answer = yield from self._asker.ask(self.prompt, _fenced(requests, labels))
+            instructions = yield Step(self._prompt.now)
+            answer = yield from self._asker.ask(instructions, _fenced(requests, labels))
         except ModelError as error:
             note = f"Inserted as it is, because the judge failed: {error}"
             return Judgement([None] * len(requests), error.calls, dict.fromkeys(range(len(requests)), note))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,11 @@ from .answers import ListForm
 from .errors import ConfigurationError, ModelError
 from .facts import ExtractedFact, Extraction, ModelCall
 from .messages import Message, read_messages
-from .models import PROVIDER_FAILURES, Asker, prompt_text, prompt_version
+from .models import PROVIDER_FAILURES, Asker, Prompt, prompt_version
 from .parts import Part, fenced, parts_of
 from .proposals import Sieve
 from .recalled import Recalled, find_recalled, without_blanks
-from .steps import Steps, arun, run
+from .steps import Step, Steps, arun, run
 
 __all__ = ["PART_CHARACTERS", "LLMExtractor"]
 
@@ -57,26 +57,33 @@ class LLMExtractor:
 
     Args:
         model: a LangChain chat model, or a name that `init_chat_model` takes.
-        prompt: instructions instead of those that ship with the library.
+        prompt: instructions instead of those that ship with the library, or what gives them at each call.
         part_characters: how much of a conversation one call is shown.
 
     Raises:
         ConfigurationError: there is no such model, or `part_characters` is below 200.
     """
 
-    def __init__(self, model: Any, *, prompt: str | None = None, part_characters: int = PART_CHARACTERS) -> None:
+    def __init__(
+        self, model: Any, *, prompt: str | Callable[[], str] | None = None, part_characters: int = PART_CHARACTERS
+    ) -> None:
         if part_characters < _LEAST_PART_CHARACTERS:
             raise ConfigurationError(
                 f"LLMExtractor: part_characters must be at least {_LEAST_PART_CHARACTERS}, got {part_characters!r}."
             )
         self._asker = Asker(model, ListForm(_Facts, key="facts", mark="content"), "extract")
         self._part_characters = part_characters
-        self.prompt = prompt or prompt_text("extract")
+        self._prompt = Prompt(prompt, "extract")
 
     @property
     def label(self) -> str:
         """The name under which it is shown."""
         return self._asker.model_name
+
+    @property
+    def prompt(self) -> str:
+        """The instructions that the last call followed, or that the first one will."""
+        return self._prompt.text
 
     @property
     def prompt_version(self) -> str:
@@ -117,9 +124,10 @@ class LLMExtractor:
     def _read_parts(self, parts: Sequence[Part], sieve: Sieve) -> Steps[tuple[ModelCall, ...]]:
         calls: tuple[ModelCall, ...] = ()
         unread = 0
+        instructions = yield Step(self._prompt.now)
         for part in parts:
             try:
-                answer = yield from self._asker.ask(self.prompt, fenced(part))
+                answer = yield from self._asker.ask(instructions, fenced(part))
             except ModelError as error:
                 calls += error.calls
                 error.calls = calls

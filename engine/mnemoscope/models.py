@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -29,7 +29,16 @@ from .facts import ModelCall
 from .model_failures import answer_within, failure_of, is_unsupported, seconds_to_wait
 from .steps import Step, Steps
 
-__all__ = ["CALLS_A_QUESTION", "PROVIDER_FAILURES", "Answer", "Asker", "load_model", "prompt_text", "prompt_version"]
+__all__ = [
+    "CALLS_A_QUESTION",
+    "PROVIDER_FAILURES",
+    "Answer",
+    "Asker",
+    "Prompt",
+    "load_model",
+    "prompt_text",
+    "prompt_version",
+]
 
 CALLS_A_QUESTION = 2
 """The most calls one question costs; one where nothing fails."""
@@ -102,6 +111,20 @@ def prompt_text(name: str) -> str:
 def prompt_version(prompt: str) -> str:
     """A short name for exactly this wording of a prompt."""
     return hashlib.sha256(prompt.encode()).hexdigest()[:12]
+
+
+class Prompt:
+    """The instructions of one extractor or judge: a text, or what gives it anew at each call."""
+
+    def __init__(self, given: str | Callable[[], str] | None, name: str) -> None:
+        self._given = given
+        self.text = given if isinstance(given, str) and given else prompt_text(name)
+
+    def now(self) -> str:
+        """The text to follow now."""
+        if callable(self._given):
+            self.text = self._given()
+        return self.text
 
 
 class Asker:
