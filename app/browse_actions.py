@@ -9,7 +9,7 @@ import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.stores.base import Ref
 
-from app import feedback, python_lines, session
+from app import command_lines, feedback, python_lines, session
 from app.display import counted, one_line
 from app.session import Session
 
@@ -62,7 +62,10 @@ def _draw_forget(working: Session, ticked: Sequence[Ref]) -> None:
         on_click=_forget,
         args=(tuple(ticked),),
     )
-    python_lines.draw(python_lines.call("forget_at", list(ticked), actor=working.operator, reason="…"))
+    python_lines.draw(
+        python_lines.call("forget_at", list(ticked), actor=working.operator, reason="…"),
+        command_lines.at_places("forget", ticked, operator=working.operator, reason="…"),
+    )
 
 
 def _draw_relabel(working: Session, ticked: Sequence[Ref], categories: Sequence[str]) -> None:
@@ -77,7 +80,10 @@ def _draw_relabel(working: Session, ticked: Sequence[Ref], categories: Sequence[
     st.text_input("Why", key=_WHY, placeholder="For the history", max_chars=300)
     st.button("Apply", key=RELABEL_KEY, type="primary", on_click=_relabel, args=(tuple(ticked),))
     chosen = _relabelling()
-    python_lines.draw(python_lines.call("update_at", list(ticked), **chosen, actor=working.operator))
+    python_lines.draw(
+        python_lines.call("update_at", list(ticked), **chosen, actor=working.operator),
+        command_lines.at_places("update", ticked, **_as_options(chosen), operator=working.operator),
+    )
 
 
 def _draw_sample(sample: Sequence[MemoryRecord], total: int) -> None:
@@ -122,6 +128,15 @@ def _relabelling() -> dict[str, Any]:
         "reason": state.get(_WHY, ""),
     }
     return {name: value for name, value in chosen.items() if value not in (None, [], "")}
+
+
+def _as_options(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The same as options of the command `update`."""
+    given = dict(chosen)
+    given["add_category"] = given.pop("add_categories", None)
+    given["drop_category"] = given.pop("drop_categories", None)
+    private = given.pop("private", None)
+    return {**given, "private": private is True, "shared": private is False}
 
 
 def _label(name: str) -> str:

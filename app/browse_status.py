@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import streamlit as st
-from mnemoscope.browsing import Browsed
+from mnemoscope.browsing import Browsed, Filters
 from mnemoscope.index import ScopeIndex
 from streamlit.delta_generator import DeltaGenerator
 
-from app import browse_filters, python_lines
+from app import browse_filters, command_lines, python_lines
 from app.browse_filters import Chosen
 from app.display import counted
 from app.scope import Scope
@@ -66,7 +66,11 @@ def draw_python(scope: Scope, chosen: Chosen) -> None:
         line = python_lines.call(
             "recall", chosen.meaning, scope.namespace, limit=100, subtree=scope.subtree or None, touch=False
         )
-        python_lines.draw({"The nearest, ranked as an agent gets them": line})
+        command = command_lines.call(
+            "recall", chosen.meaning, namespace=scope.namespace, subtree=scope.subtree, limit=100
+        )
+        title = "The nearest, ranked as an agent gets them"
+        python_lines.draw({title: line}, {title: command})
         return
     within = f"{scope.namespace!r}, subtree=True" if scope.subtree else repr(scope.namespace)
     filters = ", ".join(
@@ -79,5 +83,17 @@ def draw_python(scope: Scope, chosen: Chosen) -> None:
         f"index = engine.index({within})\n"
         f"filters = Filters({filters})\n"
         f"found = browse(index, filters, now=utc_now(), sort={chosen.sort!r}, descending={chosen.descending})\n"
-        f"found.page(0, 100)"
+        f"found.page(0, 100)",
+        _command(scope, chosen.filters),
     )
+
+
+def _command(scope: Scope, filters: Filters) -> str:
+    """The command that lists the same; empty where it has not such filters."""
+    others = (each for each in fields(filters) if each.name not in ("categories", "include_private"))
+    if any(getattr(filters, each.name) not in (each.default, []) for each in others):
+        return ""
+    return command_lines.call(
+        "list", namespace=scope.namespace, subtree=scope.subtree, category=list(filters.categories),
+        include_private=filters.include_private,
+    )  # fmt: skip

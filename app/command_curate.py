@@ -14,6 +14,7 @@ from app.scripting import (
     DRY_RUN_OPTION,
     NAMESPACE_OPTION,
     REASON_OPTION,
+    SCOPE_OPTION,
     SUBTREE_OPTION,
     print_json,
     report_changes,
@@ -33,7 +34,7 @@ __all__ = ["adopt", "retain", "worklist"]
 @script_options
 @operator_option
 @role_option
-@NAMESPACE_OPTION
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--accept", "accepted", multiple=True, help="Do what the row of this id proposes; repeatable.")
 @click.option("--reject", "rejected", multiple=True, help="Turn the row of this id down; repeatable.")
@@ -47,7 +48,7 @@ def worklist(
     """
     asked = taken_out(options, "namespace", "subtree")
     with working_engine(options, writing=bool(accepted or rejected)) as engine:
-        findings = engine.worklist(name, asked["namespace"], subtree=asked["subtree"])
+        findings = engine.worklist(name, asked["namespace"], subtree=asked["subtree"] or not asked["namespace"])
         if not accepted and not rejected:
             _print_findings(findings, as_json=as_json)
             return
@@ -61,7 +62,7 @@ def worklist(
 @script_options
 @operator_option
 @role_option
-@NAMESPACE_OPTION
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @DRY_RUN_OPTION
 @REASON_OPTION

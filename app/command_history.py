@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from mnemoscope.changes import ACTIONS
+from mnemoscope.namespaces import show_namespace
 
+from app.display import one_line
 from app.options import operator_option, role_option
 from app.scripting import (
+    DRY_RUN_OPTION,
+    MOMENT,
     NAMESPACE_OPTION,
     REASON_OPTION,
+    SCOPE_OPTION,
     SUBTREE_OPTION,
     change_value,
     print_changes,
@@ -19,15 +24,19 @@ from app.scripting import (
     print_records,
     record_value,
     script_options,
+    taken_out,
     working_engine,
 )
+
+if TYPE_CHECKING:
+    from mnemoscope import UndoPlan
 
 __all__ = ["forget", "history", "undo"]
 
 
 @click.command()
 @script_options
-@click.option("--namespace", default="", help='The namespace, such as "memories/ana"; the whole store by default.')
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--key", help="The changes of this memory alone.")
 @click.option("--group", help="The changes of this group alone.")
@@ -48,15 +57,36 @@ def history(*, as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("change")
+@click.argument("change", required=False)
 @script_options
 @operator_option
 @role_option
+@SCOPE_OPTION
+@SUBTREE_OPTION
+@click.option("--by", help="Without CHANGE: take back what this actor changed.")
+@click.option("--run", help="Without CHANGE: take back what came of this run.")
+@click.option("--since", type=MOMENT, help="Without CHANGE: what was changed since then alone.")
+@DRY_RUN_OPTION
 @REASON_OPTION
-def undo(*, change: str, as_json: bool, reason: str, **options: Any) -> None:
-    """Take back CHANGE, the id of a change or of a group; nothing, where a memory has changed since."""
-    with working_engine(options, writing=True) as engine:
-        changes = engine.undo(change, reason=reason)
+def undo(*, change: str | None, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
+    """Take back CHANGE, the id of a change or of a group; or what somebody changed, or what came of a run.
+
+    One change or group is taken back whole, or not at all where a memory has changed since. With --by or --run the
+    memories that somebody else changed afterwards stay as they are, and are named.
+    """
+    asked = taken_out(options, "namespace", "subtree", "by", "run", "since")
+    if (change is None) == (asked["by"] is None and asked["run"] is None):
+        raise click.UsageError("Say what to take back: CHANGE, or --by or --run.")
+    with working_engine(options, writing=not dry_run) as engine:
+        if change is not None:
+            changes = engine.changes_of(change) if dry_run else engine.undo(change, reason=reason)
+        else:
+            plan = engine.plan_undo(asked.pop("namespace"), **asked)
+            _print_kept(plan)
+            would = [change for each in plan.open for change in each.changes]
+            changes = would if dry_run else engine.apply_undo(plan, reason=reason)
+    if dry_run:
+        click.echo(f"Would be taken back: {len(changes):,}", err=True)
     if as_json:
         print_json([change_value(each) for each in changes])
     else:
@@ -74,7 +104,7 @@ def undo(*, change: str, as_json: bool, reason: str, **options: Any) -> None:
 @click.option("--not-recalled", type=click.FloatRange(0), help="Those that were not recalled for so many days.")
 @click.option("--importance-below", type=click.FloatRange(0, 1), help="Those of less importance.")
 @click.option("--source", help="Those of this source.")
-@click.option("--dry-run", is_flag=True, help="Say what would be forgotten, and write nothing.")
+@DRY_RUN_OPTION
 @REASON_OPTION
 def forget(
     *,
@@ -113,6 +143,12 @@ def forget(
     click.echo(f"{'Would be forgotten' if dry_run else 'Forgotten'}: {int(forgotten):,}", err=True)
     if forgotten.group:
         click.echo(f"To take it back: mnemoscope undo {forgotten.group}", err=True)
+
+
+def _print_kept(plan: UndoPlan) -> None:
+    for each in plan.blocked:
+        where, key = each.ref
+        click.echo(f"Stays as it is: {show_namespace(where)}  {one_line(key)}  {one_line(each.obstacle)}", err=True)
 
 
 def _days(number: float | None) -> timedelta | None:

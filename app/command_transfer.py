@@ -14,7 +14,15 @@ from mnemoscope.import_formats import Fault, read_entries
 
 from app.display import one_line
 from app.options import operator_option, role_option, said_plainly
-from app.scripting import REASON_OPTION, SUBTREE_OPTION, print_json, script_options, working_engine
+from app.scripting import (
+    DRY_RUN_OPTION,
+    REASON_OPTION,
+    SCOPE_OPTION,
+    SUBTREE_OPTION,
+    print_json,
+    script_options,
+    working_engine,
+)
 
 if TYPE_CHECKING:
     from mnemoscope import ImportPlan, MemoryEngine
@@ -27,7 +35,7 @@ _PROBLEMS = 20
 
 @click.command()
 @script_options
-@click.option("--namespace", default="", help='The namespace, such as "memories/ana"; the whole store by default.')
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option(
     "--format", "form", type=click.Choice(["jsonl", "csv", "history"]), default="jsonl", show_default=True,
@@ -67,7 +75,7 @@ def export(*, output: Path | None, as_json: bool, **options: Any) -> None:
     "--conflicts", type=click.Choice(_RULES), default="skip", show_default=True,
     help="What becomes of a row whose place is taken: keep what is there, take the file's, or the newer one.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Say what would be imported, and write nothing.")
+@DRY_RUN_OPTION
 @REASON_OPTION
 def importing(
     *, file: Path, namespace: str | None, conflicts: Any, as_json: bool, dry_run: bool, reason: str, **options: Any

@@ -13,6 +13,7 @@ from app.scripting import (
     KEYS_OPTION,
     NAMESPACE_OPTION,
     REASON_OPTION,
+    SCOPE_OPTION,
     SUBTREE_OPTION,
     places_of,
     print_json,
@@ -31,12 +32,12 @@ __all__ = ["allow", "erase", "restore", "trash"]
 
 @click.command()
 @script_options
-@NAMESPACE_OPTION
+@SCOPE_OPTION
 @SUBTREE_OPTION
 def trash(*, as_json: bool, namespace: str, subtree: bool, **options: Any) -> None:
     """List what was forgotten and can be restored, the latest first: when, by whom, why, where, and the text."""
     with working_engine(options) as engine:
-        stones = engine.trash(namespace, subtree=subtree)
+        stones = engine.trash(namespace, subtree=subtree or not namespace)
     if as_json:
         print_json([_stone_value(stone) for stone in stones])
         return

@@ -13,7 +13,7 @@ from mnemoscope.adoption import Writer
 from mnemoscope.health import LARGEST
 from mnemoscope.namespaces import show_namespace
 
-from app import feedback, python_lines, session, states, tables
+from app import command_lines, feedback, python_lines, session, states, tables
 from app.display import counted, one_line, safe
 from app.kept import kept, stamp
 from app.scope import Scope
@@ -54,7 +54,11 @@ def draw(working: Session, here: Scope) -> None:
         {
             "The plan": python_lines.call("plan_adoption", here.namespace, subtree=here.subtree or None),
             "Carry it out, and take it back": "changes = engine.apply_adoption(plan)\nengine.undo(changes[0].group)",
-        }
+        },
+        {
+            "The plan": command_lines.call("adopt", namespace=here.namespace, subtree=here.subtree, dry_run=True),
+            "Carry it out": command_lines.call("adopt", namespace=here.namespace, subtree=here.subtree),
+        },
     )
 
 

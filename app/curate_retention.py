@@ -10,7 +10,7 @@ import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError, RetentionPlan, RetentionRule
 from mnemoscope.namespaces import Namespace, show_namespace
 
-from app import curate_erase, feedback, python_lines, session, states, tables
+from app import command_lines, curate_erase, feedback, python_lines, session, states, tables
 from app.curate_worklists import PRIVATE_KEY
 from app.display import counted, one_line
 from app.kept import kept, stamp
@@ -50,7 +50,11 @@ def draw(working: Session, here: Scope) -> None:
         {
             "The plan": python_lines.call("plan_retention", namespace),
             "Carry it out": "engine.apply_retention(plan)",
-        }
+        },
+        {
+            "The plan": command_lines.call("retain", namespace=namespace, dry_run=True),
+            "Carry it out": command_lines.call("retain", namespace=namespace),
+        },
     )
 
 

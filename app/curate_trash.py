@@ -11,7 +11,7 @@ from mnemoscope import Change, MnemoscopeError, Tombstone
 from mnemoscope.namespaces import show_namespace
 from mnemoscope.stores.base import Ref
 
-from app import curate_erase, feedback, python_lines, session, states, tables
+from app import command_lines, curate_erase, feedback, python_lines, session, states, tables
 from app.curate_worklists import PRIVATE_KEY
 from app.display import counted, one_line
 from app.kept import kept, stamp
@@ -143,5 +143,10 @@ def _draw_python(ticked: Sequence[Tombstone], here: Scope) -> None:
             "The trash": python_lines.call("trash", here.namespace, subtree=here.subtree or None),
             "Bring back": python_lines.call("restore_at", refs or "refs"),
             "Let facts like it be remembered again": python_lines.call("allow_at", refs or "refs"),
-        }
+        },
+        {
+            "The trash": command_lines.call("trash", namespace=here.namespace, subtree=here.subtree),
+            "Bring back": command_lines.at_places("restore", refs),
+            "Let facts like it be remembered again": command_lines.at_places("allow", refs),
+        },
     )

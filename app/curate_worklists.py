@@ -9,7 +9,7 @@ import streamlit as st
 from mnemoscope import WORKLISTS, CancelledWorkError, Criteria, Finding, Survey
 from mnemoscope.index import ScopeIndex
 
-from app import connections, curate_card, curate_queue, python_lines, session, states
+from app import command_lines, connections, curate_card, curate_queue, python_lines, session, states
 from app.curate_rows import Looked, Rows, look
 from app.curate_work import QUICK_SECONDS, Shelf, Work, moved, shelf
 from app.display import counted
@@ -55,7 +55,13 @@ def draw(working: Session, here: Scope) -> None:
         {
             "These rows": python_lines.call("worklist", name, here.namespace, subtree=here.subtree or None),
             "Accept or reject them": "engine.accept(findings, reason='…')\nengine.reject(findings, reason='…')",
-        }
+        },
+        {
+            "These rows": command_lines.call("worklist", name, namespace=here.namespace, subtree=here.subtree),
+            "Accept or reject them": command_lines.call(
+                "worklist", name, namespace=here.namespace, subtree=here.subtree, accept="ID", reject="ID"
+            ),
+        },
     )
 
 

@@ -9,6 +9,7 @@ from mnemoscope.times import utc_now
 
 from app import (
     browse_opened,
+    command_lines,
     feedback,
     history_filters,
     memory_history,
@@ -140,7 +141,11 @@ def _draw_python(change: Change) -> None:
         {
             "Its group": python_lines.call("changes_of", change.group),
             "Undo it": python_lines.call("undo", change.id),
-        }
+        },
+        {
+            "Its group": command_lines.call("history", group=change.group),
+            "Undo it": command_lines.call("undo", change.id),
+        },
     )
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from mnemoscope import Change
 from mnemoscope.namespaces import show_namespace
 
-from app import history_change, history_filters, python_lines, states, tables, transfer_export
+from app import command_lines, history_change, history_filters, python_lines, states, tables, transfer_export
 from app.display import one_line
 from app.history_filters import BEFORE, Chosen, Page
 from app.scope import Scope
@@ -132,7 +132,11 @@ def _draw_export(working: Session, here: Scope, chosen: Chosen) -> None:
     lines = python_lines.call(
         "history", here.namespace, chosen.key, subtree=here.subtree or None, **chosen.texts, limit=history_filters.ROWS
     )
-    python_lines.draw(lines.replace("None, ", ""))
+    command = command_lines.call(
+        "history", namespace=here.namespace, subtree=here.subtree, key=chosen.key, **chosen.texts,
+        limit=history_filters.ROWS,
+    )  # fmt: skip
+    python_lines.draw(lines.replace("None, ", ""), command)
 
 
 def _go_on(last: str) -> None:

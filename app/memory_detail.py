@@ -13,7 +13,7 @@ from mnemoscope.namespaces import show_namespace
 from mnemoscope.stores.base import Ref
 from mnemoscope.times import utc_now
 
-from app import browse_opened, memory_edit, memory_evidence, memory_history, python_lines, states, tables
+from app import browse_opened, command_lines, memory_edit, memory_evidence, memory_history, python_lines, states, tables
 from app.display import age, counted, one_line, safe, timestamp
 from app.session import Session
 
@@ -207,7 +207,12 @@ def _draw_python(record: MemoryRecord) -> None:
                 "update", record.namespace, record.key, importance=0.9, expected_revision=record.revision
             ),
             "Withdraw it": python_lines.call("forget", record.namespace, key=record.key, reason="…"),
-        }
+        },
+        {
+            "Its history": command_lines.call("history", namespace=record.namespace, key=record.key),
+            "A change": command_lines.call("update", namespace=record.namespace, key=record.key, importance=0.9),
+            "Withdraw it": command_lines.call("forget", namespace=record.namespace, key=record.key, reason="…"),
+        },
     )
 
 

@@ -1,8 +1,9 @@
-"""The Python line that does what a control of the dashboard does, to be copied into a script."""
+"""The Python line, and the command, that do what a control of the dashboard does, to be copied into a script."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import streamlit as st
 
@@ -11,6 +12,8 @@ from app.display import safe
 __all__ = ["call", "draw"]
 
 LIMIT = 4_000
+
+Lines: TypeAlias = str | Mapping[str, str]
 
 
 def call(method: str, *arguments: object, **options: object) -> str:
@@ -23,10 +26,16 @@ def call(method: str, *arguments: object, **options: object) -> str:
     return f"engine.{method}(\n" + "".join(f"    {part},\n" for part in [*given, *named]) + ")"
 
 
-def draw(lines: str | Mapping[str, str], *, label: str = "In Python") -> None:
-    """Show a line, or several each with its fixed title, behind an expander."""
-    with st.expander(label, icon=":material/code:", type="compact"):
-        for title, line in lines.items() if isinstance(lines, Mapping) else [("", lines)]:
-            if title:
-                st.caption(title)
-            st.code(safe(line, LIMIT), language="python", wrap_lines=True)
+def draw(lines: Lines, commands: Lines = "") -> None:
+    """Show Python and, where there are, commands behind an expander: a text, or several each with its fixed title."""
+    with st.expander("As code", icon=":material/code:", type="compact"):
+        _draw("In Python", lines, "python")
+        _draw("In a terminal", commands, "bash")
+
+
+def _draw(label: str, lines: Lines, language: str) -> None:
+    titled = lines if isinstance(lines, Mapping) else {"": lines}
+    for title, line in titled.items():
+        if line:
+            st.caption(f"{title}, {label[:1].lower()}{label[1:]}" if title else label)
+            st.code(safe(line, LIMIT), language=language, wrap_lines=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from mnemoscope.errors import PermissionDeniedError
 from mnemoscope.namespaces import read_namespace, show_namespace
 from mnemoscope.roles import Role, may
+from mnemoscope.times import from_iso
 
 from app.display import one_line
 from app.options import said_plainly, settings_from, store_options
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DRY_RUN_OPTION",
     "KEYS_OPTION",
+    "MOMENT",
     "NAMESPACE_OPTION",
     "REASON_OPTION",
+    "SCOPE_OPTION",
     "SUBTREE_OPTION",
     "change_value",
     "places_of",
@@ -41,8 +45,25 @@ _LONGEST_LINE = 500
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+
+class _Moment(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return value if isinstance(value, datetime) else from_iso(value)
+        except ValueError:
+            self.fail(f"{value!r} is no time; write it as 2026-01-31 or 2026-01-31T18:30+02:00.", param, ctx)
+
+
 NAMESPACE_OPTION = click.option("--namespace", required=True, help='The namespace, such as "memories/ana".')
+SCOPE_OPTION = click.option(
+    "--namespace", default="", help='The namespace, such as "memories/ana"; the whole store by default.'
+)
 SUBTREE_OPTION = click.option("--subtree", is_flag=True, help="Also the namespaces below it.")
+MOMENT = _Moment()
+"""The type of an option that is a time."""
+
 KEYS_OPTION = click.option("--key", "keys", multiple=True, required=True, help="This memory; repeatable.")
 DRY_RUN_OPTION = click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 REASON_OPTION = click.option("--reason", default="", help="Why; it is kept in the history.")

@@ -10,7 +10,7 @@ from mnemoscope import MemoryEngine
 from mnemoscope.namespaces import show_namespace
 from mnemoscope.times import utc_now
 
-from app import python_lines
+from app import command_lines, python_lines
 from app.display import one_line
 from app.scope import Scope
 from app.session import Session
@@ -45,10 +45,17 @@ def draw(working: Session, here: Scope) -> None:
         else "Cells that a spreadsheet would run as a formula begin with an apostrophe."
     )
     options = {} if is_lines and has_vectors and has_history else {"vectors": has_vectors, "history": has_history}
+    method = "export" if is_lines else "export_table"
+    left_out = {"no_vectors": not has_vectors, "no_history": not has_history} if is_lines else {"format": "csv"}
     python_lines.draw(
-        python_lines.call("export", here.namespace, subtree=here.subtree or None, **options)
-        if is_lines
-        else python_lines.call("export_table", here.namespace, subtree=here.subtree or None)
+        python_lines.call(method, here.namespace, subtree=here.subtree or None, **options if is_lines else {}),
+        command_lines.call(
+            "export",
+            namespace=here.namespace,
+            subtree=here.subtree,
+            **left_out,
+            output=file_name(here, "jsonl" if is_lines else "csv"),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from mnemoscope.importing import ConflictRule, ImportStatus
 from mnemoscope.namespaces import Namespace, show_namespace
 from mnemoscope.roles import may
 
-from app import feedback, python_lines, session, states, tables
+from app import command_lines, feedback, python_lines, session, states, tables
 from app.display import counted, one_line
 from app.kept import kept, stamp
 from app.scope import Scope
@@ -76,7 +76,8 @@ def draw(working: Session, here: Scope) -> None:
     _draw_plan(working, plan)
     python_lines.draw(
         "plan = engine.plan_import(open(…, 'rb'), "
-        f"{target!r}, conflicts={rule!r}, name={upload.name!r})\nengine.apply_import(plan)"
+        f"{target!r}, conflicts={rule!r}, name={upload.name!r})\nengine.apply_import(plan)",
+        command_lines.call("import", upload.name, namespace=target or (), conflicts=rule),
     )
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 from mnemoscope.times import utc_now
 
-from app import overview_sections, python_lines, scope, session, states
+from app import command_lines, overview_sections, python_lines, scope, session, states
 from app.overview_summary import summarise
 
 with st.container(horizontal=True):
@@ -29,5 +29,11 @@ else:
         {
             "How many there are": python_lines.call("counts", here.namespace),
             "What changed lately": python_lines.call("history", here.namespace, subtree=here.subtree, limit=20),
-        }
+        },
+        {
+            "What there is": command_lines.call("list", namespace=here.namespace, subtree=here.subtree),
+            "What changed lately": command_lines.call(
+                "history", namespace=here.namespace, subtree=here.subtree, limit=20
+            ),
+        },
     )

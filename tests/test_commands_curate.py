@@ -200,3 +200,20 @@ def test_retain_forgets_what_the_rules_say(engine: MemoryEngine, invoke: Invoke)
     assert (done["forgotten"], texts(engine)) == (3, set())
     invoke("undo", done["group"])
     assert texts(engine) == set(TEXTS)
+
+
+def test_undo_takes_back_what_somebody_did_since_a_time_but_what_others_changed(
+    engine: MemoryEngine, invoke: Invoke
+) -> None:
+    for key, text in (("0", "Ana lives in Porto"), ("2", "Ana drinks coffee")):
+        engine.update(ANA, key, content=text, actor="bot")
+    engine.update(ANA, "2", content="Ana drinks mate", actor="ben")
+    asked = ("undo", "--namespace", "memories/ana", "--by", "bot", "--since", "2026-01-01")
+    said = invoke(*asked, "--dry-run").stderr
+    assert ("Would be taken back: 1" in said, "Stays as it is: memories/ana  2" in said) == (True, True)
+    assert texts(engine) == {"Ana lives in Porto", TEXTS[1], "Ana drinks mate"}
+    invoke(*asked)
+    assert texts(engine) == {TEXTS[0], TEXTS[1], "Ana drinks mate"}
+    assert invoke(*asked, "--since", "yesterday", code=2).stderr.count("is no time") == 1
+    invoke("undo", code=2)
+    invoke("undo", "x", "--by", "bot", code=2)
