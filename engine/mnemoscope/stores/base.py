@@ -102,11 +102,15 @@ class Write:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition of a write: the item's value must still equal `value`; None: it must not exist."""
+    """A condition of a write: the item's value must still equal `value`; None: it must not exist.
+
+    Writes under one `shared` guard need not wait for each other; whoever changes that item waits for them all.
+    """
 
     namespace: Namespace
     key: str
     value: Mapping[str, Any] | None
+    shared: bool = False
 
 
 @dataclass(frozen=True)

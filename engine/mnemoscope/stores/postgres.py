@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import orjson
@@ -27,8 +28,10 @@ from ..times import Clock, utc_now
 from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
 from .postgres_rows import DIALECT, ITEM_COLUMNS, Layout, Row, item_of, read_at, read_layout, read_within
 from .postgres_server import open_postgres, taken, translated
+from .postgres_staging import PostgresStaging
 from .postgres_writing import to_text, transaction, write_all
 from .prefixes import Where, from_prefix
+from .staging import used_by
 from .values import prepare
 from .vectors import embed_queries, embed_query, markers_of, snapshot_of
 
@@ -224,6 +227,20 @@ class PostgresAdapter:
         parameters = (texts, *vectors.parameters, most, *items.parameters, most, most)
 
         def work(cursor: Cursor[Row]) -> list[Row]:
+    @cached_property
+    def staging(self) -> PostgresStaging:
+        """The vectors in waiting, by which the store goes over to another embedder."""
+
+        def written(cursor: Cursor[Row], writes: Sequence[Write], guards: Sequence[Guard]) -> None:
+            prepared, now = prepare(writes, self.dimensions), self._clock()
+            write_all(cursor.connection, self._known_layout(cursor), prepared, guards, now=now, minutes=None)
+
+        return PostgresStaging(run=self._run, written=written)
+
+    def use(self, embeddings: Embeddings, dimensions: int) -> None:
+        """Embed with these from now on."""
+        used_by(self.store, embeddings, dimensions)
+
             layout = self._known_layout(cursor)
             if layout.vector_type is None:
                 raise StoreError("The PostgreSQL store has no table for vectors; set it up with an index.")

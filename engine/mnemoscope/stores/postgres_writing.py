@@ -21,19 +21,27 @@ with needing("postgres"):
 from ..errors import Conflict, ConflictError, StoreError
 from ..namespaces import is_reserved
 from ..text import storable
-from .base import KEEP, Guard
+from .base import KEEP, Guard, Write
 from .postgres_rows import Layout, Row
 from .prefixes import from_prefix, to_prefix
 from .values import PreparedWrite, check_guards, read_json
 
-__all__ = ["to_text", "transaction", "write_all"]
+__all__ = ["lock", "to_text", "transaction", "write_all"]
 
 _LOCK = b"SELECT pg_advisory_xact_lock(each) FROM unnest(%s::bigint[]) AS each"
+
+_LOCK_SHARED = b"SELECT pg_advisory_xact_lock_shared(each) FROM unnest(%s::bigint[]) AS each"
 
 _GUARDED = b"""
 SELECT s.prefix, s.key, s.value::text FROM store AS s
 JOIN unnest(%s::text[], %s::text[]) AS asked (prefix, key) ON s.prefix = asked.prefix AND s.key = asked.key
 ORDER BY s.prefix, s.key FOR UPDATE OF s
+"""
+
+# Whoever would change such an item takes its lock alone, so that the row itself needs none.
+_GUARDED_SHARED = b"""
+SELECT s.prefix, s.key, s.value::text FROM store AS s
+JOIN unnest(%s::text[], %s::text[]) AS asked (prefix, key) ON s.prefix = asked.prefix AND s.key = asked.key
 """
 
 _DELETE = b"""
@@ -104,7 +112,7 @@ def write_all(
     """
     if layout.vector_type is None and any(each.vectors for each in prepared if each.vectors is not KEEP):
         raise StoreError("The PostgreSQL store has no table for vectors; set it up with an index.")
-    _lock(connection, {*(_prefix(each) for each in prepared), *(_prefix(each) for each in guards)})
+    lock(connection, [*prepared, *guards])
     _check(connection, guards)
     _at_places(connection, _DELETE, [each for each in prepared if each.value is None])
     put = [each for each in prepared if each.value is not None]
@@ -116,25 +124,34 @@ def write_all(
     _check_still_absent(guards, [*dated, *other])
 
 
-def _lock(connection: Connection[Any], prefixes: set[str]) -> None:
-    # In one order everywhere, so that two writers never wait for each other.
-    numbers = sorted(
-        int.from_bytes(
-            hashlib.blake2b(f"mnemoscope/{prefix}".encode(errors="surrogatepass"), digest_size=8).digest(),
-            "big",
-            signed=True,
-        )
-        for prefix in prefixes
-    )
-    _cursor(connection).execute(_LOCK, (numbers,))
+def lock(connection: Connection[Any], places: Iterable[Write | PreparedWrite | Guard]) -> None:
+    """Take the locks of these places for the rest of the transaction.
+
+    In one order everywhere, so that two writers never wait for each other.
+    """
+    shared = {_prefix(each) for each in places if isinstance(each, Guard) and each.shared}
+    alone = {_prefix(each) for each in places if not (isinstance(each, Guard) and each.shared)}
+    for sql, prefixes in ((_LOCK, alone), (_LOCK_SHARED, shared - alone)):
+        if prefixes:
+            _cursor(connection).execute(sql, (sorted(map(_lock_number, prefixes)),))
+
+
+def _lock_number(prefix: str) -> int:
+    name = f"mnemoscope/{prefix}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
 
 
 def _check(connection: Connection[Any], guards: Sequence[Guard]) -> None:
     if not guards:
         return
     asked = [guard for guard in guards if to_prefix(guard.namespace) and not storable(guard.key)[1]]
-    parameters = [_prefix(guard) for guard in asked], [guard.key for guard in asked]
-    rows = _cursor(connection).execute(_GUARDED, parameters).fetchall()
+    queries = []
+    for sql, shared in ((_GUARDED, False), (_GUARDED_SHARED, True)):
+        if some := [guard for guard in asked if guard.shared == shared]:
+            parameters = [_prefix(guard) for guard in some], [guard.key for guard in some]
+            queries.append(_cursor(connection).execute(sql, parameters))
+    # Asked for together and only then read: in a pipeline that is one round trip.
+    rows = [row for query in queries for row in query.fetchall()]
     check_guards(guards, {(from_prefix(prefix), key): read_json(value) for prefix, key, value in rows})
 
 
@@ -194,5 +211,5 @@ def _cursor(connection: Connection[Any]) -> Cursor[Row]:
     return connection.cursor(binary=True, row_factory=tuple_row)
 
 
-def _prefix(place: PreparedWrite | Guard) -> str:
+def _prefix(place: Write | PreparedWrite | Guard) -> str:
     return ".".join(place.namespace)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import islice
 
 from langchain_core.embeddings import Embeddings
@@ -32,6 +33,8 @@ from .sqlite_rows import (
     vectors_at,
     vectors_within,
 )
+from .sqlite_staging import SqliteStaging
+from .staging import used_by
 from .values import PreparedWrite, check_guards, prepare
 from .vectors import embed_queries, embed_query, markers_of, nearest, snapshot_of
 from .written import WriteLog
@@ -179,20 +182,37 @@ class SqliteAdapter:
         """Check every guard and do all writes in one transaction."""
         prepared = prepare(writes, self.dimensions)
         with self._writing() as cursor:
-            self._written.note(each.ref for each in prepared)
-            refs = [(guard.namespace, guard.key) for guard in guards]
-            check_guards(guards, {item.ref: item.value for item in read_at(cursor, refs).items})
-            with_vectors = has_vectors(cursor)
-            if with_vectors:
-                _drop_vectors(cursor, prepared)
-            elif any(each.vectors for each in prepared if each.vectors is not KEEP):
-                raise StoreError("The SQLite store has no table for vectors; open it with an index, by open_sqlite().")
-            self._put_items(cursor, prepared)
-            if with_vectors:
-                _put_vectors(cursor, prepared, _stored_time(self._clock()))
+            self._write_all(cursor, prepared, guards)
+
+    @cached_property
+    def staging(self) -> SqliteStaging:
+        """The vectors in waiting, by which the store goes over to another embedder."""
+
+        def written(cursor: sqlite3.Cursor, writes: Sequence[Write], guards: Sequence[Guard]) -> None:
+            self._write_all(cursor, prepare(writes, self.dimensions), guards)
+            self._written.note_all()
+
+        return SqliteStaging(self.store.conn, reading=self._reading, writing=self._writing, written=written)
+
+    def use(self, embeddings: Embeddings, dimensions: int) -> None:
+        """Embed with these from now on."""
+        used_by(self.store, embeddings, dimensions)
 
     def close(self) -> None:
         """Nothing to release: the connection belongs to the store."""
+
+    def _write_all(self, cursor: sqlite3.Cursor, prepared: list[PreparedWrite], guards: Sequence[Guard]) -> None:
+        self._written.note(each.ref for each in prepared)
+        refs = [(guard.namespace, guard.key) for guard in guards]
+        check_guards(guards, {item.ref: item.value for item in read_at(cursor, refs).items})
+        with_vectors = has_vectors(cursor)
+        if with_vectors:
+            _drop_vectors(cursor, prepared)
+        elif any(each.vectors for each in prepared if each.vectors is not KEEP):
+            raise StoreError("The SQLite store has no table for vectors; open it with an index, by open_sqlite().")
+        self._put_items(cursor, prepared)
+        if with_vectors:
+            _put_vectors(cursor, prepared, _stored_time(self._clock()))
 
     def _put_items(self, cursor: sqlite3.Cursor, prepared: list[PreparedWrite]) -> None:
         deleted = [_place(each) for each in prepared if each.value is None]

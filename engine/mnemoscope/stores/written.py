@@ -39,6 +39,12 @@ class WriteLog:
             self._last.clear()
             self._floor = self._number
 
+    def note_all(self) -> None:
+        """Note a write of everything there is."""
+        self._number += 1
+        self._last.clear()
+        self._floor = self._number
+
     def latest(self, namespace: Namespace, *, subtree: bool) -> int:
         """The number of the last write within a scope."""
         if not subtree:
@@ -47,6 +53,8 @@ class WriteLog:
 
     def since(self, number: int, namespace: Namespace, *, subtree: bool) -> list[Ref] | None:
         """The places within a scope that were written after that write, or None where that is not known any more."""
+        if number < self._floor:
+            return None
         after = list(takewhile(lambda noted: noted[0] > number, reversed(self._places)))
         if len(after) == self._places.maxlen:
             return None
