@@ -144,6 +144,11 @@ def _draw_notices(chosen: Choice, working: Session | None) -> None:
     _notice_replacement(chosen)
     for notice in working.notices:
         _draw_named(":material/info:", one_line(notice, 300), key=f"header-notice-{working.notices.index(notice)}")
+    for at, warning in enumerate(working.adapter.abilities.warnings):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"header-warning-{at}"):
+            # What comes after the colon is told on the Health page.
+            _draw_named(":orange[:material/warning:]", one_line(warning.partition(":")[0], 120), key=f"warning-{at}")
+            link_to("health", "What to do")
     if session.foreign_vectors(working):
         with st.container(horizontal=True, vertical_alignment="center", key="header-identity"):
             st.badge("Another embedder than the store's", icon=":material/warning:", color="orange", width="content")

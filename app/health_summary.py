@@ -60,7 +60,7 @@ def draw_limits(working: Session) -> None:
     for claim, holds in claims:
         icon = ":green[:material/check:]" if holds else ":orange[:material/close:]"
         st.markdown(f"{icon} {claim}")
-    for limit in abilities.limits:
+    for limit in (*abilities.warnings, *abilities.limits):
         st.caption(limit.replace("_", "\\_"))
 
 

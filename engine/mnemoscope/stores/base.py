@@ -148,7 +148,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an adapter can do; `limits` says the rest in sentences for people.
+    """What an adapter can do; `limits` says the rest in sentences for people, `warnings` what is wrong and its cure.
 
     `reads_vectors`: `load` gives vectors, so ranking is exact. `sees_changes`: `token` tells of writes by
     any process. `atomic`: a batch is written whole or not at all, even when the process is killed.
@@ -160,6 +160,7 @@ class Abilities:
     atomic: bool
     guards_processes: bool
     limits: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class StoreAdapter(Protocol):
@@ -170,7 +171,10 @@ class StoreAdapter(Protocol):
 
     name: str
     store: BaseStore
-    abilities: Abilities
+
+    @property
+    def abilities(self) -> Abilities:
+        """What can be done here, as far as it is known by now."""
 
     @property
     def embeddings(self) -> Embeddings | None:

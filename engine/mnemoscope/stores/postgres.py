@@ -55,9 +55,9 @@ _ONE_CONNECTION = (
     "they fail for ever. Build it on a pool, as open_postgres() does."
 )
 _APPROXIMATE = (
-    "The table store_vectors has an approximate index ({index}): the store's own search, as agents use it, may "
-    "return far fewer items than asked for. Mnemoscope ranks exactly all the same. To cure it, run "
-    "DROP INDEX store_vectors_embedding_idx and build stores with ann_index_config={{'kind': 'flat'}}."
+    "An approximate index ({index}) is on the vectors: the store's own search, as agents use it, may return far fewer "
+    "memories of a namespace than it holds, or none. What is ranked here is exact all the same. To cure it, run "
+    "DROP INDEX CONCURRENTLY {index}; and build stores with ann_index_config={{'kind': 'flat'}}."
 )
 
 _ALIVE = "(s.expires_at IS NULL OR s.expires_at > now())"
@@ -112,13 +112,18 @@ class PostgresAdapter:
 
     def __init__(self, store: PostgresStore, *, clock: Clock = utc_now) -> None:
         self.store = store
-        self.abilities = _ABILITIES
         self._clock = clock
         self._layout = Layout()
         self._tokens: dict[tuple[Namespace, bool], tuple[Any, ...]] = {}
         self._tokens_lock = threading.Lock()
-        if not isinstance(store.conn, ConnectionPool):
-            self._add_limit(_ONE_CONNECTION)
+
+    @property
+    def abilities(self) -> Abilities:
+        """What this adapter can do; an approximate index is a warning from the first call on that reads the tables."""
+        index = self._layout.index
+        limits = () if isinstance(self.store.conn, ConnectionPool) else (_ONE_CONNECTION,)
+        warnings = (_APPROXIMATE.format(index=index),) if index else ()
+        return replace(_ABILITIES, limits=(*_ABILITIES.limits, *limits), warnings=warnings)
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -132,11 +137,16 @@ class PostgresAdapter:
         return self.store.index_config["dims"] if self.store.index_config else None
 
     def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
-        """Items of every namespace within the prefix, by one query."""
+        """Items of every namespace within the prefix, by one query of the items."""
         where = self._within(prefix, subtree=True)
         sql = f"SELECT s.prefix, count(*) FROM store AS s WHERE {where.sql} GROUP BY s.prefix".encode()
-        rows = self._run(lambda cursor: cursor.execute(sql, where.parameters).fetchall())
-        return dict(sorted((from_prefix(each), count) for each, count in rows))
+
+        def work(cursor: Cursor[Row]) -> list[Row]:
+            # Looked at each time, so that an index that was made or dropped meanwhile is noticed.
+            self._layout = read_layout(cursor)
+            return cursor.execute(sql, where.parameters).fetchall()
+
+        return dict(sorted((from_prefix(each), count) for each, count in self._run(work)))
 
     def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
         """The items at these places, by one query."""
@@ -290,12 +300,7 @@ class PostgresAdapter:
     def _known_layout(self, cursor: Cursor[Row]) -> Layout:
         if self._layout.vector_type is None:
             self._layout = read_layout(cursor)
-            if self._layout.index:
-                self._add_limit(_APPROXIMATE.format(index=self._layout.index))
         return self._layout
-
-    def _add_limit(self, limit: str) -> None:
-        self.abilities = replace(self.abilities, limits=(*self.abilities.limits, limit))
 
     def _run(self, work: Callable[[Cursor[Row]], Result], may_repeat: Callable[[], bool] = lambda: True) -> Result:
         """Do the work on a connection, and once more where that one turned out to be dead."""

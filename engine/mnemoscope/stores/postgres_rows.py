@@ -37,7 +37,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _LAYOUT = b"""
 SELECT atttypid::regtype::text, (
-    SELECT string_agg(access.amname, ', ')
+    SELECT string_agg(format('%I', named.relname), ', ')
     FROM pg_index AS listed
     JOIN pg_class AS named ON named.oid = listed.indexrelid
     JOIN pg_am AS access ON access.oid = named.relam
@@ -50,7 +50,7 @@ WHERE attrelid = to_regclass('store_vectors') AND attname = 'embedding' AND NOT 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the database holds vectors: the type of the column, and the approximate index on it, if any."""
+    """How the database holds vectors: the type of the column, and the names of approximate indexes on it, if any."""
 
     vector_type: str | None = None
     index: str | None = None

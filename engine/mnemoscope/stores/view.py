@@ -51,14 +51,20 @@ class View:
     ) -> None:
         self.name = adapter.name
         self.store: BaseStore = adapter.store
-        self.abilities: Abilities = replace(adapter.abilities, limits=(*adapter.abilities.limits, *limits))
         self.prefixes = _outermost(prefixes)
         self.closed = closed
         self.notices = tuple(notices)
         self._adapter = adapter
+        self._limits = tuple(limits)
         self._watcher = watcher
         self._on_close = on_close
         self._fields = TextFields(text_fields or {})
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the adapter can do as far as it knows by now, with the limits of this connection."""
+        abilities = self._adapter.abilities
+        return replace(abilities, limits=(*abilities.limits, *self._limits))
 
     @property
     def embeddings(self) -> Embeddings | None:
