@@ -13,7 +13,6 @@ from app.options import operator_option, role_option
 from app.scripting import (
     DRY_RUN_OPTION,
     NAMESPACE_OPTION,
-    REASON_OPTION,
     SCOPE_OPTION,
     SUBTREE_OPTION,
     print_json,
@@ -21,6 +20,7 @@ from app.scripting import (
     script_options,
     taken_out,
     working_engine,
+    writing_options,
 )
 
 if TYPE_CHECKING:
@@ -31,14 +31,11 @@ __all__ = ["adopt", "retain", "worklist"]
 
 @click.command()
 @click.argument("name")
-@script_options
-@operator_option
-@role_option
+@writing_options
 @SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--accept", "accepted", multiple=True, help="Do what the row of this id proposes; repeatable.")
 @click.option("--reject", "rejected", multiple=True, help="Turn the row of this id down; repeatable.")
-@REASON_OPTION
 def worklist(
     *, name: str, as_json: bool, accepted: tuple[str, ...], rejected: tuple[str, ...], reason: str, **options: Any
 ) -> None:
@@ -59,13 +56,10 @@ def worklist(
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
+@writing_options
 @SCOPE_OPTION
 @SUBTREE_OPTION
 @DRY_RUN_OPTION
-@REASON_OPTION
 def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
     """Bring items that other programs wrote to the form of a memory; one change that can be undone."""
     asked = taken_out(options, "namespace", "subtree")

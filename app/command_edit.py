@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.options import operator_option, role_option
 from app.scripting import (
-    KEYS_OPTION,
-    NAMESPACE_OPTION,
-    REASON_OPTION,
+    place_options,
     places_of,
     report_changes,
-    script_options,
     taken_out,
     working_engine,
+    writing_options,
 )
 
 if TYPE_CHECKING:
@@ -25,18 +22,14 @@ __all__ = ["merge", "move", "update"]
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
+@writing_options
+@place_options
 @click.option("--content", help="The new text; of one memory alone.")
 @click.option("--add-category", "add_categories", multiple=True, help="A category it gets; repeatable.")
 @click.option("--drop-category", "drop_categories", multiple=True, help="A category it loses; repeatable.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="The new importance, 0 to 1.")
 @click.option("--private/--shared", default=None, help="Whether only recalls on behalf of its source see it.")
 @click.option("--revision", type=click.IntRange(1), help="Refuse where it is at another revision; with --content.")
-@REASON_OPTION
 def update(*, as_json: bool, content: str | None, revision: int | None, **options: Any) -> None:
     """Change the text of a memory, or the labels of several."""
     asked = taken_out(options, "namespace", "keys", "reason")
@@ -55,13 +48,9 @@ def update(*, as_json: bool, content: str | None, revision: int | None, **option
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
+@writing_options
+@place_options
 @click.option("--content", help="What the one memory says; by default what the first says.")
-@REASON_OPTION
 def merge(*, as_json: bool, **options: Any) -> None:
     """Make one memory of several: the first stays and takes over what the others add."""
     asked = taken_out(options, "namespace", "keys", "content", "reason")
@@ -71,13 +60,9 @@ def merge(*, as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
+@writing_options
+@place_options
 @click.option("--to", "target", required=True, help="The namespace they go to.")
-@REASON_OPTION
 def move(*, as_json: bool, target: str, **options: Any) -> None:
     """Take memories to another namespace, under the same keys."""
     asked = taken_out(options, "namespace", "keys", "reason")

@@ -10,12 +10,10 @@ from mnemoscope.changes import ACTIONS
 from mnemoscope.namespaces import show_namespace
 
 from app.display import one_line
-from app.options import operator_option, role_option
 from app.scripting import (
     DRY_RUN_OPTION,
     MOMENT,
     NAMESPACE_OPTION,
-    REASON_OPTION,
     SCOPE_OPTION,
     SUBTREE_OPTION,
     change_value,
@@ -26,6 +24,7 @@ from app.scripting import (
     script_options,
     taken_out,
     working_engine,
+    writing_options,
 )
 
 if TYPE_CHECKING:
@@ -58,16 +57,13 @@ def history(*, as_json: bool, **options: Any) -> None:
 
 @click.command()
 @click.argument("change", required=False)
-@script_options
-@operator_option
-@role_option
+@writing_options
 @SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--by", help="Without CHANGE: take back what this actor changed.")
 @click.option("--run", help="Without CHANGE: take back what came of this run.")
 @click.option("--since", type=MOMENT, help="Without CHANGE: what was changed since then alone.")
 @DRY_RUN_OPTION
-@REASON_OPTION
 def undo(*, change: str | None, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
     """Take back CHANGE, the id of a change or of a group; or what somebody changed, or what came of a run.
 
@@ -94,9 +90,7 @@ def undo(*, change: str | None, as_json: bool, dry_run: bool, reason: str, **opt
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
+@writing_options
 @NAMESPACE_OPTION
 @click.option("--key", "keys", multiple=True, help="This memory; repeatable.")
 @click.option("--category", "categories", multiple=True, help="Those with this category; repeatable.")
@@ -105,7 +99,6 @@ def undo(*, change: str | None, as_json: bool, dry_run: bool, reason: str, **opt
 @click.option("--importance-below", type=click.FloatRange(0, 1), help="Those of less importance.")
 @click.option("--source", help="Those of this source.")
 @DRY_RUN_OPTION
-@REASON_OPTION
 def forget(
     *,
     keys: tuple[str, ...],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.display import one_line
-from app.options import model_option, operator_option, role_option, said_plainly
-from app.scripting import NAMESPACE_OPTION, REASON_OPTION, print_json, record_value, script_options, working_engine
+from app.options import model_option, said_plainly
+from app.scripting import DRY_RUN_OPTION, NAMESPACE_OPTION, print_json, record_value, working_engine, writing_options
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine, Plan
@@ -20,10 +20,8 @@ __all__ = ["remember"]
 
 @click.command()
 @click.argument("text", required=False)
-@script_options
+@writing_options
 @model_option
-@operator_option
-@role_option
 @NAMESPACE_OPTION
 @click.option(
     "--file", "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -34,8 +32,7 @@ __all__ = ["remember"]
 @click.option("--source", help="On whose behalf; needed for --private.")
 @click.option("--private", is_flag=True, help="Only recalls on behalf of the same source see it.")
 @click.option("--as-it-is", is_flag=True, help="Store the text as one fact, without extraction.")
-@click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
-@REASON_OPTION
+@DRY_RUN_OPTION
 def remember(*, text: str | None, file: Path | None, as_json: bool, dry_run: bool, **options: Any) -> None:
     """Remember what TEXT says; without a chat model, rules extract the facts."""
     if (text is None) == (file is None):

@@ -13,15 +13,15 @@ import click
 from mnemoscope.import_formats import Fault, read_entries
 
 from app.display import one_line
-from app.options import operator_option, role_option, said_plainly
+from app.options import said_plainly
 from app.scripting import (
     DRY_RUN_OPTION,
-    REASON_OPTION,
     SCOPE_OPTION,
     SUBTREE_OPTION,
     print_json,
     script_options,
     working_engine,
+    writing_options,
 )
 
 if TYPE_CHECKING:
@@ -67,16 +67,13 @@ def export(*, output: Path | None, as_json: bool, **options: Any) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@script_options
-@operator_option
-@role_option
+@writing_options
 @click.option("--namespace", help="Where to; where the file says by default.")
 @click.option(
     "--conflicts", type=click.Choice(_RULES), default="skip", show_default=True,
     help="What becomes of a row whose place is taken: keep what is there, take the file's, or the newer one.",
 )  # fmt: skip
 @DRY_RUN_OPTION
-@REASON_OPTION
 def importing(
     *, file: Path, namespace: str | None, conflicts: Any, as_json: bool, dry_run: bool, reason: str, **options: Any
 ) -> None:

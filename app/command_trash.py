@@ -8,13 +8,10 @@ import click
 from mnemoscope.namespaces import show_namespace
 
 from app.display import one_line
-from app.options import operator_option, role_option
 from app.scripting import (
-    KEYS_OPTION,
-    NAMESPACE_OPTION,
-    REASON_OPTION,
     SCOPE_OPTION,
     SUBTREE_OPTION,
+    place_options,
     places_of,
     print_json,
     record_value,
@@ -22,6 +19,7 @@ from app.scripting import (
     script_options,
     taken_out,
     working_engine,
+    writing_options,
 )
 
 if TYPE_CHECKING:
@@ -49,12 +47,8 @@ def trash(*, as_json: bool, namespace: str, subtree: bool, **options: Any) -> No
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
-@REASON_OPTION
+@writing_options
+@place_options
 def restore(*, as_json: bool, **options: Any) -> None:
     """Bring forgotten memories back as they were."""
     asked = taken_out(options, "namespace", "keys", "reason")
@@ -64,13 +58,9 @@ def restore(*, as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
+@writing_options
+@place_options
 @click.option("--no-more", is_flag=True, help="Suppress such facts again.")
-@REASON_OPTION
 def allow(*, as_json: bool, no_more: bool, **options: Any) -> None:
     """Let facts like these forgotten memories be remembered again."""
     asked = taken_out(options, "namespace", "keys", "reason")
@@ -80,13 +70,9 @@ def allow(*, as_json: bool, no_more: bool, **options: Any) -> None:
 
 
 @click.command()
-@script_options
-@operator_option
-@role_option
-@NAMESPACE_OPTION
-@KEYS_OPTION
+@writing_options
+@place_options
 @click.option("--confirm", required=True, help="The namespace once more: it cannot be undone.")
-@REASON_OPTION
 def erase(*, as_json: bool, **options: Any) -> None:
     """Remove memories for good: items, trash, history, access notes and vectors. It takes the role admin."""
     asked = taken_out(options, "namespace", "keys", "confirm", "reason")

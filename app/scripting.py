@@ -15,7 +15,7 @@ from mnemoscope.roles import Role, may
 from mnemoscope.times import from_iso
 
 from app.display import one_line
-from app.options import said_plainly, settings_from, store_options
+from app.options import operator_option, role_option, said_plainly, settings_from, store_options
 
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine, MemoryRecord
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DRY_RUN_OPTION",
-    "KEYS_OPTION",
     "MOMENT",
     "NAMESPACE_OPTION",
-    "REASON_OPTION",
     "SCOPE_OPTION",
     "SUBTREE_OPTION",
     "change_value",
+    "place_options",
     "places_of",
     "print_changes",
     "print_json",
@@ -39,6 +38,7 @@ __all__ = [
     "script_options",
     "taken_out",
     "working_engine",
+    "writing_options",
 ]
 
 _LONGEST_LINE = 500
@@ -64,15 +64,29 @@ SUBTREE_OPTION = click.option("--subtree", is_flag=True, help="Also the namespac
 MOMENT = _Moment()
 """The type of an option that is a time."""
 
-KEYS_OPTION = click.option("--key", "keys", multiple=True, required=True, help="This memory; repeatable.")
 DRY_RUN_OPTION = click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
-REASON_OPTION = click.option("--reason", default="", help="Why; it is kept in the history.")
 
 
 def script_options(command: _Command) -> _Command:
     """The options of every command for scripts: which store, and whether to print JSON."""
     option: Callable[[_Command], _Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     return store_options(option(command))
+
+
+def writing_options(command: _Command) -> _Command:
+    """The options of every command for scripts that writes: also who does it, in which role, and why."""
+    reason: Callable[[_Command], _Command] = click.option(
+        "--reason", default="", help="Why; it is kept in the history."
+    )
+    return script_options(operator_option(role_option(reason(command))))
+
+
+def place_options(command: _Command) -> _Command:
+    """The options that name memories of one namespace."""
+    keys: Callable[[_Command], _Command] = click.option(
+        "--key", "keys", multiple=True, required=True, help="This memory; repeatable."
+    )
+    return NAMESPACE_OPTION(keys(command))
 
 
 @contextmanager
