@@ -227,16 +227,6 @@ class PostgresAdapter:
         if prepared or guards:
             self._run(work, may_repeat=lambda: not committing)
 
-    def close(self) -> None:
-        """Nothing to release: the connections belong to the store."""
-
-    def _nearest(self, namespace: Namespace, queries: Sequence[Any], limit: int, *, subtree: bool) -> list[list[Hit]]:
-        items = self._within(namespace, subtree=subtree)
-        vectors = self._vectors_within(namespace, subtree=subtree)
-        texts, most = list(map(to_text, queries)), max(limit, 0)
-        parameters = (texts, *vectors.parameters, most, *items.parameters, most, most)
-
-        def work(cursor: Cursor[Row]) -> list[Row]:
     @cached_property
     def staging(self) -> PostgresStaging:
         """The vectors in waiting, by which the store goes over to another embedder."""
@@ -251,6 +241,16 @@ class PostgresAdapter:
         """Embed with these from now on."""
         used_by(self.store, embeddings, dimensions)
 
+    def close(self) -> None:
+        """Nothing to release: the connections belong to the store."""
+
+    def _nearest(self, namespace: Namespace, queries: Sequence[Any], limit: int, *, subtree: bool) -> list[list[Hit]]:
+        items = self._within(namespace, subtree=subtree)
+        vectors = self._vectors_within(namespace, subtree=subtree)
+        texts, most = list(map(to_text, queries)), max(limit, 0)
+        parameters = (texts, *vectors.parameters, most, *items.parameters, most, most)
+
+        def work(cursor: Cursor[Row]) -> list[Row]:
             layout = self._known_layout(cursor)
             if layout.vector_type is None:
                 raise StoreError("The PostgreSQL store has no table for vectors; set it up with an index.")
