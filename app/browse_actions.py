@@ -1,23 +1,28 @@
-"""What can be done with the ticked memories at once: relabel them or forget them, each as one undoable change."""
+"""What can be done with the ticked memories, or with all that match: relabel or forget, as one undoable change."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
+from mnemoscope.browsing import Browsed
 from mnemoscope.stores.base import Ref
 
 from app import command_lines, feedback, python_lines, session
 from app.display import counted, one_line
 from app.session import Session
 
-__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "draw"]
+__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "draw", "every_key"]
 
 CONFIRM_KEY = "browse.forget.confirm"
 RELABEL_KEY = "browse.relabel.apply"
 SAMPLE, SAMPLE_LIMIT = 5, 120
+WRITTEN_OUT = 100
+"""How many memories are named one by one in the code that is shown."""
 
 _REASON = "browse.forget.reason"
 _ADD, _DROP = "browse.relabel.add", "browse.relabel.drop"
@@ -26,17 +31,47 @@ _WHY = "browse.relabel.reason"
 _STAY, _MAKE_PRIVATE, _MAKE_SHARED = "Leave", "Private", "Shared"
 
 
-def draw(working: Session, ticked: Sequence[Ref], categories: Sequence[str], *, explains: bool = True) -> None:
-    """Draw the actions. `categories` are those known in the scope; `explains` says what clicks and ticks do."""
+@dataclass(frozen=True)
+class Chosen:
+    """The memories that an action is about, and the first of them to be shown."""
+
+    refs: tuple[Ref, ...]
+    sample: tuple[MemoryRecord, ...]
+
+
+def every_key(browsed: Browsed) -> str:
+    """The key of the box that takes all that match; another one as soon as others match."""
+    return f"browse.every-{hashlib.blake2b(browsed.positions.tobytes(), digest_size=6).hexdigest()}"
+
+
+def draw(
+    working: Session,
+    browsed: Browsed,
+    shown: Sequence[MemoryRecord],
+    ticked: Sequence[Ref],
+    *,
+    categories: Sequence[str],
+    explains: bool = True,
+) -> None:
+    """Draw the actions on the ticked ones of the memories `shown`, or on all that is `browsed`.
+
+    `categories` are those known in the scope; `explains` says what clicks and ticks do.
+    """
     help = _why_not(working, ticked)
-    number = f" {len(ticked):,}" if ticked else ""
+    chosen = _chosen(browsed, shown, ticked) if help is None else Chosen((), ())
+    number = f" {len(chosen.refs):,}" if chosen.refs else ""
     is_off = help is not None
     # On the left, since the table's own tools float over the right end of this row.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="browse-actions"):
         with st.popover(f"Relabel{number}", icon=":material/label:", disabled=is_off, help=help, key="browse.relabel"):
-            _draw_relabel(working, ticked, categories)
+            _draw_relabel(working, chosen, categories)
         with st.popover(f"Forget{number}", icon=":material/delete:", disabled=is_off, help=help, key="browse.forget"):
-            _draw_forget(working, ticked)
+            _draw_forget(working, chosen)
+        if ticked and len(ticked) < len(browsed):
+            st.checkbox(
+                f"All {len(browsed):,} that match", key=every_key(browsed), disabled=is_off, width="content",
+                help="Not only those that are ticked on this page, but everything that the filters leave.",
+            )  # fmt: skip
         if explains and not ticked:
             st.caption("Click a memory to open it, tick several to change them at once.", width="content")
 
@@ -47,29 +82,35 @@ def _why_not(working: Session, ticked: Sequence[Ref]) -> str | None:
     return None if ticked else "Tick rows of the table first."
 
 
-def _draw_forget(working: Session, ticked: Sequence[Ref]) -> None:
-    if not ticked:
+def _chosen(browsed: Browsed, shown: Sequence[MemoryRecord], ticked: Sequence[Ref]) -> Chosen:
+    if st.session_state.get(every_key(browsed)):
+        records = browsed.page(0, None)
+    else:
+        wanted = frozenset(ticked)
+        records = [record for record in shown if (record.namespace, record.key) in wanted]
+    return Chosen(tuple((record.namespace, record.key) for record in records), tuple(records[:SAMPLE]))
+
+
+def _draw_forget(working: Session, chosen: Chosen) -> None:
+    if not chosen.refs:
         return
-    preview = working.engine.forget_at(ticked, dry_run=True)
-    st.markdown(f"**Forget {counted(preview, 'memory', 'memories')}?**")
-    _draw_sample(preview.sample, preview)
+    number = len(chosen.refs)
+    st.markdown(f"**Forget {counted(number, 'memory', 'memories')}?**")
+    _draw_sample(chosen.sample, number)
     st.caption("They leave every recall at once. They stay in the trash, and one undo brings them all back.")
     st.text_input("Why", key=_REASON, placeholder="For the history", max_chars=300)
     st.button(
-        f"Forget {counted(preview, 'memory', 'memories')}",
+        f"Forget {counted(number, 'memory', 'memories')}",
         key=CONFIRM_KEY,
         type="primary",
         on_click=_forget,
-        args=(tuple(ticked),),
+        args=(chosen.refs,),
     )
-    python_lines.draw(
-        python_lines.call("forget_at", list(ticked), actor=working.operator, reason="…"),
-        command_lines.at_places("forget", ticked, operator=working.operator, reason="…"),
-    )
+    _draw_code("forget_at", "forget", chosen.refs, operator=working.operator, python={"reason": "…"})
 
 
-def _draw_relabel(working: Session, ticked: Sequence[Ref], categories: Sequence[str]) -> None:
-    st.markdown(f"**Relabel {counted(len(ticked), 'memory', 'memories')}**")
+def _draw_relabel(working: Session, chosen: Chosen, categories: Sequence[str]) -> None:
+    st.markdown(f"**Relabel {counted(len(chosen.refs), 'memory', 'memories')}**")
     st.multiselect("Add categories", categories, key=_ADD, accept_new_options=True, format_func=_label)
     st.multiselect("Take off categories", categories, key=_DROP, format_func=_label)
     st.number_input("Importance", 0.0, 1.0, None, 0.05, key=_IMPORTANCE, placeholder="Leave as it is")
@@ -78,11 +119,20 @@ def _draw_relabel(working: Session, ticked: Sequence[Ref], categories: Sequence[
         help="A private memory is recalled only on behalf of its own source.",
     )  # fmt: skip
     st.text_input("Why", key=_WHY, placeholder="For the history", max_chars=300)
-    st.button("Apply", key=RELABEL_KEY, type="primary", on_click=_relabel, args=(tuple(ticked),))
-    chosen = _relabelling()
+    st.button("Apply", key=RELABEL_KEY, type="primary", on_click=_relabel, args=(chosen.refs,))
+    _draw_code("update_at", "update", chosen.refs, operator=working.operator, python=_relabelling())
+
+
+def _draw_code(method: str, command: str, refs: Sequence[Ref], *, operator: str, python: dict[str, Any]) -> None:
+    if len(refs) > WRITTEN_OUT:
+        # The page's own code, below the table, finds the same memories.
+        named = "refs = [(record.namespace, record.key) for record in found.page(0, None)]\n"
+        line = python_lines.call(method, "refs", **python, actor=operator)
+        python_lines.draw(named + line.replace("'refs'", "refs", 1))
+        return
     python_lines.draw(
-        python_lines.call("update_at", list(ticked), **chosen, actor=working.operator),
-        command_lines.at_places("update", ticked, **_as_options(chosen), operator=working.operator),
+        python_lines.call(method, list(refs), **python, actor=operator),
+        command_lines.at_places(command, refs, **_as_options(python), operator=operator),
     )
 
 
@@ -133,8 +183,10 @@ def _relabelling() -> dict[str, Any]:
 def _as_options(chosen: dict[str, Any]) -> dict[str, Any]:
     """The same as options of the command `update`."""
     given = dict(chosen)
-    given["add_category"] = given.pop("add_categories", None)
-    given["drop_category"] = given.pop("drop_categories", None)
+    given["add_category"], given["drop_category"] = (
+        given.pop("add_categories", None),
+        given.pop("drop_categories", None),
+    )
     private = given.pop("private", None)
     return {**given, "private": private is True, "shared": private is False}
 

@@ -47,7 +47,7 @@ else:
                 )
             with actions:
                 known = browse_status.known_categories(index)
-                browse_actions.draw(working, ticked, known, explains=opened is None)
+                browse_actions.draw(working, found.browsed, records, ticked, categories=known, explains=opened is None)
     if opened:
         with detail:
             memory_detail.draw(working, index, opened, include_private=head.shows_private)

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from mnemoscope import ExtractedFact, MemoryEngine
+from mnemoscope.browsing import Filters, browse
 from mnemoscope.errors import StoreUnavailableError
+from mnemoscope.times import utc_now
 from streamlit.testing.v1 import AppTest
 
 from app import browse_actions, browse_filters, browse_table, feedback, memory_detail, memory_edit, memory_history
@@ -336,6 +338,22 @@ def test_ticked_memories_are_forgotten_by_identity_as_one_undoable_change(
     left = {record.key for record in seeded_engine.list(ANA)}
     assert left == {listed[0].key, listed[2].key}
     assert [toast.value for toast in test.toast] == ["Forgot 2 memories."]
+    test.button(key=feedback.UNDO_KEY).click().run()
+    assert {record.key for record in seeded_engine.list(ANA)} == {record.key for record in listed}
+
+
+def test_all_that_match_are_forgotten_not_only_those_that_are_ticked(
+    dashboard: Dashboard, seeded_engine: MemoryEngine
+) -> None:
+    listed = seeded_engine.list(ANA)
+    every = browse_actions.every_key(browse(seeded_engine.index(ANA), Filters(), now=utc_now()))
+    test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=ticked(seeded_engine, 0))
+    assert "**Forget 1 memory?**" in texts(test)
+    test.checkbox(key=every).check().run()
+    assert f"**Forget {len(listed)} memories?**" in texts(test)
+    test.button(key=browse_actions.CONFIRM_KEY).click().run()
+    assert seeded_engine.list(ANA) == []
+    assert len({change.group for change in seeded_engine.history(ANA, limit=len(listed))}) == 1
     test.button(key=feedback.UNDO_KEY).click().run()
     assert {record.key for record in seeded_engine.list(ANA)} == {record.key for record in listed}
 
