@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import Plan
+from mnemoscope.replay_setup import ReplaySetup
 
-from app import replay_detail, replay_diff, tables
+from app import replay_detail, replay_diff, replay_mode, replay_run, tables
 from app.display import counted, one_line, safe
+from app.replay_chosen import Chosen
 from app.replay_decision import OUTCOMES, stored_text
 from app.replay_pairs import Pair, pairs
+from app.session import Session
 
-__all__ = ["DIFFERENCES_KEY", "draw"]
+__all__ = ["DIFFERENCES_KEY", "TAKE_KEYS", "draw"]
 
 DIFFERENCES_KEY = "replay.only_differences"
+TAKE_KEYS = ("replay.take_left", "replay.take_right")
 PAGE_KEY = "p_pairs"
 PAIRS_PER_PAGE, TEXT_LIMIT, RAW_LIMIT = 25, 600, 20_000
 
 
-def draw(left: Plan, right: Plan) -> None:
-    """Draw what each comes to, and every pair of facts."""
-    for column, plan in zip(st.columns(2, gap="medium"), (left, right), strict=True):
+def draw(working: Session, chosen: Chosen, plans: tuple[Plan, Plan], setups: tuple[ReplaySetup, ReplaySetup]) -> None:
+    """Draw what each comes to, with the way to commit from it, and every pair of facts."""
+    left, right = plans
+    for side, column in enumerate(st.columns(2, gap="medium")):
         with column:
-            _draw_head(plan)
+            _draw_head(plans[side])
+            _draw_take(working, chosen, plans[side], setups[side], side)
     found = pairs(left, right)
     differing = [pair for pair in found if pair.difference]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -52,6 +58,24 @@ def _draw_head(plan: Plan) -> None:
         with st.popover("What the model answered", icon=":material/data_object:"):
             for answer in answers:
                 st.code(safe(answer, RAW_LIMIT), language=None, wrap_lines=True)
+
+
+def _draw_take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup, side: int) -> None:
+    st.button(
+        "Correct and commit this one",
+        key=TAKE_KEYS[side],
+        icon=":material/checklist:",
+        disabled=plan.failure is not None or not plan.facts,
+        help="Opens it as one plan, decided again where the namespace as it is differs from the copy. Nothing is "
+        "written before you commit.",
+        on_click=_take,
+        args=(working, chosen, plan, setup),
+    )
+
+
+def _take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> None:
+    replay_run.take(working, chosen, plan, setup)
+    replay_mode.go("plan")
 
 
 def _figures(plan: Plan) -> str:

@@ -6,10 +6,10 @@ from functools import partial
 from itertools import count
 
 import streamlit as st
-from mnemoscope import Conflict, MnemoscopeError
+from mnemoscope import Conflict
 from mnemoscope.namespaces import show_namespace
 
-from app import feedback, navigation, replay_run, replay_target
+from app import navigation, replay_run, replay_target
 from app.display import counted, one_line, safe
 from app.replay_chosen import Chosen
 from app.replay_run import Run
@@ -93,8 +93,8 @@ def draw_conflicts(run: Run, working: Session, chosen: Chosen) -> None:
         key=AGAIN_KEY,
         type="primary",
         icon=":material/replay:",
-        on_click=_plan_again,
-        args=(run, working, chosen),
+        on_click=replay_run.begin,
+        args=(working, chosen, run.plan.namespace),
     )
 
 
@@ -106,21 +106,11 @@ def _draw_conflict(conflict: Conflict) -> None:
             st.code("(not there)" if text is None else safe(text, 1_000), language=None, wrap_lines=True)
 
 
-def _plan_again(run: Run, working: Session, chosen: Chosen) -> None:
-    try:
-        replay_run.begin(working, chosen, run.plan.namespace)
-    except MnemoscopeError as error:
-        feedback.refused(error)
-
-
 def _plan_into_empty(working: Session, chosen: Chosen) -> None:
     taken = working.engine.counts()
     namespace = next(each for number in count(1) if (each := ("memories", f"trial-{number}")) not in taken)
     st.session_state[replay_target.TARGET_KEY] = show_namespace(namespace)
-    try:
-        replay_run.begin(working, chosen, namespace)
-    except MnemoscopeError as error:
-        feedback.refused(error)
+    replay_run.begin(working, chosen, namespace)
 
 
 def _label(chosen: int, offered: int) -> str:

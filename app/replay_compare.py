@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from mnemoscope import MnemoscopeError, Plan
+from mnemoscope import MnemoscopeError, Plan, Watch
 from mnemoscope.namespaces import Namespace
 from mnemoscope.replay_setup import ReplaySetup
+from mnemoscope.steps import on_thread
 
-from app import replay_base, replay_columns, replay_measure, replay_setups, states
+from app import replay_base, replay_columns, replay_measure, replay_setups, replay_work, states
 from app.replay_base import Base
 from app.replay_chosen import Chosen
+from app.replay_work import Work
 from app.session import Session
 
-__all__ = ["COMPARE_KEY", "Comparison", "draw"]
+__all__ = ["COMPARE_KEY", "WORK", "Comparison", "draw"]
 
 COMPARE_KEY = "replay.compare"
+WORK = "compare"
+
 _KEPT = "replay.comparison"
 _SIDES = ("left", "right")
 
@@ -32,49 +37,73 @@ class Comparison:
 
 def draw(working: Session, chosen: Chosen, namespace: Namespace) -> None:
     """Draw the setups, the button, and what came of it."""
+    ended, failure = _collected()
     base = replay_base.choose()
     setups = []
     for side, column, default in zip(_SIDES, st.columns(2, gap="medium"), ("own", "rules"), strict=True):
         with column, st.container(border=True, key=f"replay-{side}"):
             setups.append(replay_setups.choose(working, side, default))
     left, right = setups
-    if left is not None and right is not None:
-        replay_measure.draw(working, left, right)
-    made_of = (working.connection, chosen.source, len(chosen.transcript.messages), namespace, base, left, right)
-    pressed = st.button(
+    st.button(
         "Compare",
         key=COMPARE_KEY,
         type="primary",
         icon=":material/compare_arrows:",
-        disabled=left is None or right is None,
+        disabled=left is None or right is None or replay_work.is_running(WORK),
         help="Reads the conversation twice, each time into a copy of its own. Nothing is written to the store.",
+        on_click=_begin,
+        args=(working, chosen, namespace, base, (left, right)),
     )
-    if pressed and left is not None and right is not None:
-        _compare(working, chosen, namespace, base, (left, right), made_of)
+    replay_work.draw(WORK, ended)
+    if failure is not None:
+        states.failed(failure)
+    elif left is not None and right is not None:
+        _draw_comparison(working, chosen, _made_of(working, chosen, namespace, base, (left, right)))
+        with st.expander("Measure both on conversations with expected memories", icon=":material/straighten:"):
+            replay_measure.draw(working, (left, right), replay_measure.COLUMNS)
+
+
+def _draw_comparison(working: Session, chosen: Chosen, made_of: tuple[Any, ...]) -> None:
     kept = st.session_state.get(_KEPT)
     if isinstance(kept, Comparison) and kept.made_of == made_of:
-        replay_columns.draw(*kept.plans)
-    else:
+        replay_columns.draw(working, chosen, kept.plans, (made_of[-2], made_of[-1]))
+    elif not replay_work.is_running(WORK):
         states.empty("Nothing is compared yet", "Choose two setups and compare.", icon=":material/compare_arrows:")
 
 
-def _compare(
-    working: Session,
-    chosen: Chosen,
-    namespace: Namespace,
-    base: Base,
-    setups: tuple[ReplaySetup, ReplaySetup],
-    made_of: tuple[Any, ...],
-) -> None:
+def _collected() -> tuple[Work | None, MnemoscopeError | None]:
+    work = replay_work.ended(WORK)
     try:
-        with st.spinner("Reading the conversation twice …"):
-            left, right = (_planned(working, chosen, namespace, base, setup) for setup in setups)
+        if work is not None and not work.is_cancelled:
+            st.session_state[_KEPT] = Comparison(work.made_of, work.result())
     except MnemoscopeError as error:
-        states.failed(error)
-    else:
-        st.session_state[_KEPT] = Comparison(made_of, (left, right))
+        return work, error
+    return work, None
 
 
-def _planned(working: Session, chosen: Chosen, namespace: Namespace, base: Base, setup: ReplaySetup) -> Plan:
-    engine = replay_base.scratch_copy(working, namespace, base, setup)
-    return engine.plan(chosen.transcript, namespace, source=chosen.source)
+def _made_of(
+    working: Session, chosen: Chosen, namespace: Namespace, base: Base, setups: tuple[ReplaySetup, ReplaySetup]
+) -> tuple[Any, ...]:
+    return (working.connection, chosen.source, len(chosen.transcript.messages), namespace, base, *setups)
+
+
+def _begin(
+    working: Session, chosen: Chosen, namespace: Namespace, base: Base, setups: tuple[ReplaySetup, ReplaySetup]
+) -> None:
+    async def planned(setup: ReplaySetup) -> Plan:
+        engine = await on_thread(lambda: replay_base.scratch_copy(working, namespace, base, setup))
+        return await engine.aplan(chosen.transcript, namespace, source=chosen.source)
+
+    async def job(watch: Watch) -> tuple[Plan, Plan]:
+        tasks = [asyncio.ensure_future(planned(setup)) for setup in setups]
+        try:
+            for done, task in enumerate(asyncio.as_completed(tasks), start=1):
+                await task
+                watch.at(done / len(tasks))
+            return tasks[0].result(), tasks[1].result()
+        finally:
+            for each in tasks:
+                each.cancel()
+
+    made_of = _made_of(working, chosen, namespace, base, setups)
+    replay_work.begin(WORK, job, made_of=made_of, says="Reading the conversation twice", counts=True)

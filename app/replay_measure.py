@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MnemoscopeError
+from mnemoscope import MnemoscopeError, Watch
 from mnemoscope.embedding import load_embeddings
-from mnemoscope.replay_evaluation import MATCH_FROM, CaseResult, ReplayCase, ReplayReport, case_of, evaluate
+from mnemoscope.replay_evaluation import MATCH_FROM, CaseResult, ReplayCase, ReplayReport, aevaluate, case_of
 from mnemoscope.replay_setup import ReplaySetup
 from mnemoscope.samples import load_samples, read_sample
 from mnemoscope.times import utc_now
 
-from app import states
+from app import replay_work, states
 from app.display import one_line
+from app.replay_work import Work
 from app.session import Session
 
-__all__ = ["FILES_KEY", "MATCH_KEY", "MEASURE_KEY", "draw", "verdict"]
+__all__ = ["COLUMNS", "FILES_KEY", "MATCH_KEY", "MEASURE_KEY", "WORDINGS", "WORK", "Naming", "draw", "verdict"]
 
 FILES_KEY, MATCH_KEY, MEASURE_KEY = "replay.expected_files", "replay.match_from", "replay.measure"
+WORK = "measure"
+
 _KEPT = "replay.measured"
 _TEXT = 200
+_SHARES = ("f1", "precision", "recall", "junk_rate", "unsupported_rate")
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What the two sides are called, and in which words it is said that the first or the second did better."""
+
+    sides: tuple[str, str]
+    better: Mapping[str, str]
+    button: str
+
+
+COLUMNS = Naming(("left", "right"), {"first": "left", "second": "right", "same": "same"}, "Measure both")
+WORDINGS = Naming(("before", "now"), {"first": "worse", "second": "better", "same": "same"}, "Measure this wording")
 
 
 @dataclass(frozen=True)
@@ -31,52 +50,73 @@ class _Measured:
     reports: tuple[ReplayReport, ReplayReport]
 
 
-def draw(working: Session, left: ReplaySetup, right: ReplaySetup) -> None:
-    """Draw the choice of conversations, the button, and what came of it."""
-    with st.expander("Measure both on conversations with expected memories", icon=":material/straighten:"):
-        files = st.file_uploader(
-            "Saved outcomes; without any, the samples", type="json", accept_multiple_files=True, key=FILES_KEY
-        )
-        match_from = st.slider("A memory counts as expected from a similarity of", 0.3, 1.0, MATCH_FROM, key=MATCH_KEY)
-        made_of = (left, right, match_from, tuple((file.name, file.size) for file in files))
-        pressed = st.button(
-            "Measure",
+def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, naming: Naming, why_not: str = "") -> None:
+    """Draw the choice of conversations, the button, and what came of it. Without setups, `why_not` says why."""
+    ended, failure = _collected()
+    which, how = st.columns([3, 2], gap="medium")
+    files = which.file_uploader(
+        "Conversations with expected memories, as Replay saves them; without any, the samples",
+        type="json",
+        accept_multiple_files=True,
+        key=FILES_KEY,
+    )
+    match_from = how.slider("A memory counts as expected from a similarity of", 0.3, 1.0, MATCH_FROM, key=MATCH_KEY)
+    made_of = (setups, match_from, tuple((file.name, file.size) for file in files))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            naming.button,
             key=MEASURE_KEY,
             icon=":material/straighten:",
-            help="Replays every conversation twice with each setup. A model is called for each.",
+            disabled=setups is None or replay_work.is_running(WORK),
+            help="Replays every conversation twice with each side, in scratch copies. A model is called for each.",
+            on_click=_begin,
+            args=(working, made_of, [file.getvalue() for file in files]),
         )
-        if pressed:
-            _measure(working, (left, right), [file.getvalue() for file in files], match_from, made_of)
-        kept = st.session_state.get(_KEPT)
-        if isinstance(kept, _Measured) and kept.made_of == made_of:
-            _draw_figures(*kept.reports)
-            _draw_cases(*kept.reports)
+        if why_not:
+            st.caption(why_not, width="content")
+    replay_work.draw(WORK, ended)
+    if failure is not None:
+        states.failed(failure)
+    kept = st.session_state.get(_KEPT)
+    if isinstance(kept, _Measured) and kept.made_of == made_of:
+        _draw_summary(*kept.reports, naming)
+        _draw_cases(*kept.reports, naming)
+        _draw_figures(*kept.reports, naming)
 
 
-def verdict(left: CaseResult, right: CaseResult) -> str:
-    """Which side did better on a conversation, by F1."""
-    one, other = left.f1, right.f1
-    if one == other:
-        return "same"
-    return "left" if (one or 0.0) > (other or 0.0) else "right"
+def verdict(first: CaseResult, second: CaseResult) -> str:
+    """Which of two results is better, "first", "second" or "same": by F1, then by less junk, then by support."""
+    one, other = _merit(first), _merit(second)
+    return "same" if one == other else "first" if one > other else "second"
 
 
-def _measure(
-    working: Session,
-    setups: tuple[ReplaySetup, ReplaySetup],
-    files: list[bytes],
-    match_from: float,
-    made_of: tuple[Any, ...],
-) -> None:
-    embeddings = working.adapter.embeddings or load_embeddings("bundled")
+def _merit(result: CaseResult) -> tuple[bool, float, int, int]:
+    return result.failure is None, result.f1 or 0.0, -len(result.junk), -result.unsupported
+
+
+def _collected() -> tuple[Work | None, MnemoscopeError | None]:
+    work = replay_work.ended(WORK)
     try:
-        with st.spinner("Replaying every conversation …"):
-            cases = _cases(files)
-            left, right = (evaluate(cases, setup, embeddings, match_from=match_from) for setup in setups)
+        if work is not None and not work.is_cancelled:
+            st.session_state[_KEPT] = _Measured(work.made_of, work.result())
     except MnemoscopeError as error:
-        states.failed(error)
-    else:
-        st.session_state[_KEPT] = _Measured(made_of, (left, right))
+        return work, error
+    return work, None
+
+
+def _begin(working: Session, made_of: tuple[Any, ...], files: list[bytes]) -> None:
+    setups, match_from, _names = made_of
+    embeddings = working.adapter.embeddings or load_embeddings("bundled")
+
+    async def job(watch: Watch) -> tuple[ReplayReport, ...]:
+        cases = _cases(files)
+        reports = []
+        for at, setup in enumerate(setups):
+            part = watch.part(at / len(setups), (at + 1) / len(setups))
+            reports.append(await aevaluate(cases, setup, embeddings, match_from=match_from, watch=part))
+        return tuple(reports)
+
+    replay_work.begin(WORK, job, made_of=made_of, says="Replaying every conversation", counts=True)
 
 
 def _cases(files: list[bytes]) -> list[ReplayCase]:
@@ -85,42 +125,66 @@ def _cases(files: list[bytes]) -> list[ReplayCase]:
     return [case_of(sample) for sample in read]
 
 
-def _draw_figures(left: ReplayReport, right: ReplayReport) -> None:
+def _draw_summary(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
+    counts = Counter(verdict(*pair) for pair in zip(first.cases, second.cases, strict=True))
+    told = [f"{counts[name]} {naming.better[name]}" for name in ("second", "first", "same") if counts[name]]
+    st.markdown(f"**Of {len(first.cases)} conversations: {', '.join(told)}**")
+    with st.container(horizontal=True):
+        for name in _SHARES:
+            before, now = first.figures[name], second.figures[name]
+            has_both = before is not None and now is not None
+            st.metric(
+                name.replace("_", " ").replace("f1", "F1").capitalize(),
+                "–" if now is None else f"{now:.2f}",
+                f"{now - before:+.2f}" if has_both and now is not None and before is not None else None,
+                delta_color="inverse" if name.endswith("_rate") else "normal",
+                border=True,
+                help=f"{naming.sides[1].capitalize()}, and how far from {naming.sides[0]}.",
+            )
+
+
+def _draw_figures(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
+    one, other = naming.sides
+    with st.expander("All figures: model calls, tokens, cost, seconds and more", icon=":material/table_chart:"):
+        st.dataframe(
+            pd.DataFrame(
+                {
+                    "figure": [name.replace("_", " ") for name in first.figures],
+                    one: pd.array(list(first.figures.values()), dtype="Float64"),
+                    other: pd.array([second.figures[name] for name in first.figures], dtype="Float64"),
+                }
+            ),
+            hide_index=True,
+            alt="The figures of both sides",
+        )
+        st.caption(
+            f"Matched one to one from a similarity of {first.match_from:.2f} on; ties are pairs as similar as another."
+        )
+
+
+def _draw_cases(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
+    pairs = list(zip(first.cases, second.cases, strict=True))
+    one, other = naming.sides
+    columns: dict[str, Any] = {
+        "conversation": [one_line(before.id, _TEXT) for before, _ in pairs],
+        "better": [naming.better[verdict(*pair)] for pair in pairs],
+    }
+    for side, cases in ((one, first.cases), (other, second.cases)):
+        columns |= {
+            f"{side} F1": pd.array([case.f1 for case in cases], dtype="Float64"),
+            f"{side} misses": [_listed(case.missed) for case in cases],
+            f"{side} surplus": [_listed(case.surplus) for case in cases],
+            f"{side} junk": [len(case.junk) for case in cases],
+            f"{side} unsupported": [case.unsupported for case in cases],
+            f"{side} failed": [one_line(case.failure or "") for case in cases],
+        }
     st.dataframe(
-        pd.DataFrame(
-            {
-                "figure": [name.replace("_", " ") for name in left.figures],
-                "left": pd.array(list(left.figures.values()), dtype="Float64"),
-                "right": pd.array([right.figures[name] for name in left.figures], dtype="Float64"),
-            }
-        ),
-        hide_index=True,
-        alt="The figures of both setups",
-    )
-    st.caption(
-        f"Matched one to one from a similarity of {left.match_from:.2f} on; ties are pairs as similar as another."
+        pd.DataFrame(columns), hide_index=True, alt="Both sides on each conversation", column_config=_formats(naming)
     )
 
 
-def _draw_cases(left: ReplayReport, right: ReplayReport) -> None:
-    pairs = list(zip(left.cases, right.cases, strict=True))
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "conversation": [one_line(one.id, _TEXT) for one, _ in pairs],
-                "better": [verdict(*pair) for pair in pairs],
-                "left F1": pd.array([one.f1 for one, _ in pairs], dtype="Float64"),
-                "right F1": pd.array([other.f1 for _, other in pairs], dtype="Float64"),
-                "left misses": [_listed(one.missed) for one, _ in pairs],
-                "right misses": [_listed(other.missed) for _, other in pairs],
-                "left surplus": [_listed(one.surplus) for one, _ in pairs],
-                "right surplus": [_listed(other.surplus) for _, other in pairs],
-                "failed": [one_line(f"{one.failure or ''} {other.failure or ''}") for one, other in pairs],
-            }
-        ),
-        hide_index=True,
-        alt="Both setups on each conversation",
-    )
+def _formats(naming: Naming) -> dict[str, Any]:
+    return {f"{side} F1": st.column_config.NumberColumn(format="%.2f") for side in naming.sides}
 
 
 def _listed(texts: tuple[str, ...]) -> list[str]:

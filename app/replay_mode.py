@@ -1,4 +1,4 @@
-"""Whether Replay makes one plan to commit, or compares two setups."""
+"""Whether Replay makes one plan to commit, compares two setups, or works on the prompt."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import streamlit as st
 
 from app import replay_url
 
-__all__ = ["MODE_KEY", "choose"]
+__all__ = ["MODE_KEY", "choose", "go"]
 
 MODE_KEY = "p_mode"
-_MODES = {"plan": ":material/fact_check: One plan", "compare": ":material/compare_arrows: Two setups"}
+_MODES = {
+    "plan": ":material/fact_check: One plan",
+    "compare": ":material/compare_arrows: Two setups",
+    "prompt": ":material/edit_note: Prompt workbench",
+}
 
 
 def choose() -> str:
-    """Draw the choice: "plan" or "compare"."""
+    """Draw the choice: "plan", "compare" or "prompt"."""
     replay_url.follow(MODE_KEY, _MODES, "plan")
     mode = st.segmented_control(
         "Do",
@@ -27,3 +31,9 @@ def choose() -> str:
         label_visibility="collapsed",
     )
     return mode or "plan"
+
+
+def go(mode: str) -> None:
+    """Show this part of the page; for callbacks."""
+    st.session_state[MODE_KEY] = mode
+    replay_url.write(MODE_KEY, "plan")

@@ -5,7 +5,17 @@ from __future__ import annotations
 import streamlit as st
 from mnemoscope.namespaces import show_namespace
 
-from app import python_lines, replay_commit, replay_expected, replay_facts, replay_summary, replay_url, states
+from app import (
+    python_lines,
+    replay_commit,
+    replay_expected,
+    replay_facts,
+    replay_setups,
+    replay_summary,
+    replay_url,
+    replay_withheld,
+    states,
+)
 from app.replay_chosen import Chosen
 from app.replay_facts import VIEW_KEY
 from app.replay_run import Run
@@ -43,7 +53,9 @@ def python_of(run: Run, chosen: Chosen) -> str:
     kept = [at for at, planned in enumerate(plan.facts) if planned.chosen]
     lines = [
         f"messages = {chosen.python}",
-        f"plan = engine.plan(messages, {show_namespace(plan.namespace)!r}, source={chosen.source!r})",
+        *([] if run.setup is None else [f"reader = {replay_setups.python_of(run.setup)}"]),
+        f"plan = {'engine' if run.setup is None else 'reader'}.plan(messages, {show_namespace(plan.namespace)!r}, "
+        f"source={chosen.source!r})",
         *run.edits,
         *([] if len(kept) == len(plan.facts) else [f"plan = choose(plan, {kept})"]),
         "engine.apply(plan)",
@@ -69,6 +81,7 @@ def _draw_plan(run: Run, working: Session, chosen: Chosen) -> None:
             "It was read to its end, and no lasting fact was found in it. Below is why.",
             icon=":material/sentiment_calm:",
         )
+    replay_withheld.draw(run)
     replay_summary.draw_reading(plan)
     replay_expected.draw(plan, chosen)
 

@@ -15,33 +15,66 @@ from mnemoscope import (
     PermissionDeniedError,
     Plan,
     PlannedFact,
+    Watch,
     choose,
     edit_decision,
     edit_fact,
 )
 from mnemoscope.namespaces import Namespace
+from mnemoscope.replay_setup import ReplaySetup
 
-from app import feedback, session
+from app import feedback, replay_work, session
 from app.display import counted
 from app.replay_chosen import Chosen
+from app.replay_work import Work
 from app.session import Session
 
-__all__ = ["Run", "amend", "begin", "commit", "current", "discard", "is_undone", "open_facts", "tick", "tick_all"]
+__all__ = [
+    "WORK",
+    "Run",
+    "amend",
+    "begin",
+    "collect",
+    "commit",
+    "current",
+    "discard",
+    "is_undone",
+    "let_in",
+    "open_facts",
+    "take",
+    "tick",
+    "tick_all",
+]
+
+WORK = "plan"
+"""The name of the work that makes a plan."""
 
 _RUN = "replay.run"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a plan is made of; see `Run`."""
+
+    connection: str
+    source: str
+    setup: ReplaySetup | None = None
+    edits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Run:
     """A plan on its way to the store behind `connection`.
 
-    `edits` are the Python lines of what was corrected in it; `conflicts` why it was refused; `group` names its
-    changes and `written` counts them, once it was carried out.
+    `setup` is the column that it was taken from, None for the connection's own way. `edits` are the Python lines of
+    what was corrected in it; `conflicts` why it was refused; `group` names its changes and `written` counts them, once
+    it was carried out.
     """
 
     connection: str
     source: str
     plan: Plan
+    setup: ReplaySetup | None = None
     edits: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     group: str | None = None
@@ -73,10 +106,54 @@ def current(working: Session, chosen: Chosen, namespace: Namespace) -> Run | Non
     return run if is_same else None
 
 
-def begin(working: Session, chosen: Chosen, namespace: Namespace) -> Run:
-    """Plan what would be remembered; nothing is written."""
-    plan = working.engine.plan(chosen.transcript, namespace, source=chosen.source)
-    return _keep(Run(working.connection, chosen.source, plan))
+def begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
+    """Begin to plan what would be remembered; nothing is written, and `collect` gives the plan. A callback."""
+
+    async def job(_watch: Watch) -> Plan:
+        return await working.engine.aplan(chosen.transcript, namespace, source=chosen.source)
+
+    asked = _Asked(working.connection, chosen.source)
+    replay_work.begin(WORK, job, made_of=asked, says="Reading the conversation")
+
+
+def take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> None:
+    """Begin to plan a column's facts again, for the store itself, so that they can be committed. A callback."""
+    asked = _Asked(working.connection, chosen.source, setup)
+    engine = _engine_of(working, setup)
+
+    async def job(_watch: Watch) -> Plan:
+        return await engine.areplan(plan)
+
+    replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
+
+
+def let_in(at: int) -> None:
+    """Begin to let a fact in that the plan withholds at this position, as the operator's own choice. A callback."""
+    run = _kept()
+    if run is None or run.is_committed:
+        return
+    working = session.current()
+    engine = _engine_of(working, run.setup) if run.setup else working.engine
+    line = f"plan = engine.replan(plan, let_in=[{at}], actor={working.operator!r})"
+    asked = _Asked(run.connection, run.source, run.setup, (*run.edits, line))
+
+    async def job(_watch: Watch) -> Plan:
+        return await engine.areplan(run.plan, let_in=[at], actor=working.operator)
+
+    replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
+
+
+def collect() -> Work | None:
+    """Keep the plan that has been made meanwhile; the work that has ended, for saying how.
+
+    Raises:
+        MnemoscopeError: it could not be made.
+    """
+    work = replay_work.ended(WORK)
+    if work is not None and not work.is_cancelled:
+        asked: _Asked = work.made_of
+        _keep(Run(asked.connection, asked.source, work.result(), asked.setup, asked.edits))
+    return work
 
 
 def open_facts(plan: Plan) -> list[int]:
@@ -149,6 +226,11 @@ def is_undone(engine: MemoryEngine, run: Run) -> bool:
     changes = engine.history(run.plan.namespace, limit=1_000)
     own = {change.id for change in changes if change.group == run.group}
     return any(change.undoes in own for change in changes)
+
+
+def _engine_of(working: Session, setup: ReplaySetup) -> MemoryEngine:
+    """The engine over the store that reads and decides as this setup says."""
+    return MemoryEngine(working.adapter, config=setup.config, **setup.parts())
 
 
 def _kept() -> Run | None:

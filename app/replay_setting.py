@@ -8,10 +8,11 @@ import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 from mnemoscope.namespaces import Namespace
 
-from app import replay_conversation, replay_run, replay_target, replay_thread, replay_upload, states
+from app import replay_conversation, replay_run, replay_target, replay_thread, replay_upload, replay_work, states
 from app.replay_chosen import Chosen
 from app.replay_run import Run
 from app.replay_upload import Reading, Upload
+from app.replay_work import Work
 from app.session import Session
 
 __all__ = ["PLAN_KEY", "Setting", "draw"]
@@ -29,6 +30,7 @@ class Setting(NamedTuple):
 
 def draw(working: Session) -> Setting:
     """Draw the choices; what was chosen."""
+    ended, failure = _collected()
     with st.container(border=True, key="replay-setting"):
         origin = replay_conversation.choose_origin()
         upload, reading = _choose_file() if origin == "upload" else (None, None)
@@ -42,6 +44,9 @@ def draw(working: Session) -> Setting:
             run = _plan(working, chosen, namespace)
         if chosen is not None and chosen.description:
             st.caption(chosen.description)
+    replay_work.draw(replay_run.WORK, ended)
+    if failure is not None:
+        states.failed(failure)
     return Setting(chosen, run, namespace)
 
 
@@ -62,7 +67,7 @@ def _choose(origin: str, upload: Upload | None, reading: Reading | None) -> Chos
 def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) -> Run | None:
     run = replay_run.current(working, chosen, namespace) if chosen and namespace else None
     reason = _why_not(chosen, namespace)
-    pressed = st.button(
+    st.button(
         "Plan again" if run else "Plan",
         key=PLAN_KEY,
         type="secondary" if run else "primary",
@@ -70,20 +75,17 @@ def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) 
         disabled=bool(reason),
         help=reason or "Reads the conversation and decides for each fact. Nothing is written.",
         width="stretch",
+        on_click=replay_run.begin,
+        args=(working, chosen, namespace),
     )
-    if pressed and chosen is not None and namespace is not None:
-        _begin(working, chosen, namespace)
     return run
 
 
-def _begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
+def _collected() -> tuple[Work | None, MnemoscopeError | None]:
     try:
-        with st.spinner("Reading the conversation …"):
-            replay_run.begin(working, chosen, namespace)
+        return replay_run.collect(), None
     except MnemoscopeError as error:
-        states.failed(error)
-    else:
-        st.rerun()
+        return None, error
 
 
 def _why_not(chosen: Chosen | None, namespace: Namespace | None) -> str:
@@ -91,4 +93,6 @@ def _why_not(chosen: Chosen | None, namespace: Namespace | None) -> str:
         return "Choose a conversation first."
     if not chosen.transcript.messages:
         return "This conversation holds no message."
+    if replay_work.is_running(replay_run.WORK):
+        return "A plan is being made."
     return "" if namespace else "Choose a namespace first."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import streamlit as st
 from mnemoscope import KNOBS, PRESETS, MemoryConfig
@@ -11,7 +12,7 @@ from mnemoscope.replay_setup import ReplaySetup
 
 from app.session import Session
 
-__all__ = ["READERS", "choose", "key_of"]
+__all__ = ["READERS", "choose", "key_of", "python_of"]
 
 READERS = {"own": "As this connection is set up", "rules": "Rules", "model": "A model"}
 _PROMPT_HEIGHT = 260
@@ -31,6 +32,25 @@ def choose(working: Session, side: str, default: str) -> ReplaySetup | None:
         engine = working.engine
         return ReplaySetup(READERS[reader], config=config, extractor=engine.extractor, consolidator=engine.consolidator)
     return ReplaySetup(READERS[reader], config=config) if reader == "rules" else _model(working, side, config)
+
+
+def python_of(setup: ReplaySetup) -> str:
+    """The Python expression of an engine over the same store that reads as this setup says."""
+    config = f"config=MemoryConfig(**{_changed(setup.config)!r})"
+    if setup.model is not None:
+        prompt = f", prompt=PromptBook(store).find({prompt_version(setup.extract_prompt or '')!r}).text"
+        is_shipped = setup.extract_prompt in (None, prompt_text("extract"))
+        extractor = f"LLMExtractor({setup.model!r}{'' if is_shipped else prompt})"
+        return f"MemoryEngine(engine.adapter, {setup.model!r}, extractor={extractor}, {config})"
+    if setup.extractor is not None:
+        return f"MemoryEngine(engine.adapter, extractor=engine.extractor, consolidator=engine.consolidator, {config})"
+    return f"MemoryEngine(engine.adapter, extractor=RuleExtractor(), consolidator=RuleConsolidator(), {config})"
+
+
+def _changed(config: MemoryConfig) -> dict[str, Any]:
+    return {
+        spec.name: getattr(config, spec.name) for spec in fields(config) if getattr(config, spec.name) != spec.default
+    }
 
 
 def key_of(side: str, part: str) -> str:

@@ -42,10 +42,6 @@ def draw_reading(plan: Plan) -> None:
             _draw_counts("Not read as said by people", plan.left_out, "Everything was read.")
         if plan.remarks:
             _draw_counts("Put right in the answers", plan.remarks, "")
-        for withheld in plan.withheld:
-            st.caption("Proposed and held back")
-            st.text(safe(withheld.fact.content, 500))
-            st.text(safe(withheld.reason, 500))
     if plan.calls:
         _draw_calls(plan)
 

@@ -9,6 +9,7 @@ from app import (
     replay_plan,
     replay_setting,
     replay_transcript,
+    replay_workbench,
     session,
     states,
 )
@@ -18,12 +19,15 @@ with st.container(horizontal=True):
 st.caption("See what a conversation would teach the agent, correct it, and commit what is right.")
 
 working = session.current()
-chosen, run, namespace = replay_setting.draw(working)
-if chosen is None:
+mode = replay_mode.choose()
+chosen, run, namespace = replay_setting.draw(working) if mode != "prompt" else (None, None, None)
+if mode == "prompt":
+    replay_workbench.draw(working)
+elif chosen is None:
     states.empty("No conversation yet", "Upload a file above, or replay a sample.", icon=":material/forum:")
 elif not chosen.transcript.messages:
     states.empty("Nobody says anything here", "This conversation holds no message, so there is nothing to plan.")
-elif namespace is not None and replay_mode.choose() == "compare":
+elif namespace is not None and mode == "compare":
     replay_compare.draw(working, chosen, namespace)
 else:
     left, right = st.columns([5, 6], gap="medium")

@@ -72,7 +72,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
     """
     from streamlit.testing.v1 import AppTest
 
-    from app import session
+    from app import replay_work, session
 
     def open_page(
         engine: MemoryEngine | None = None,
@@ -94,6 +94,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
         return test.run()
 
     monkeypatch.setenv("MNEMOSCOPE_OPERATOR", "tester")
+    monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 25.0)
     _clear_caches()
     yield open_page
     _clear_caches()
