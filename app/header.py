@@ -7,7 +7,7 @@ from mnemoscope.errors import MnemoscopeError
 from mnemoscope.roles import Role, may
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from app import connections, failures, feedback, scope, session, sign_in
+from app import connections, failures, feedback, live, scope, session, sign_in
 from app.display import one_line
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
@@ -24,8 +24,8 @@ _ROLES: dict[Role, str] = {
 }
 
 
-def draw() -> bool:
-    """Draw the header; whether the store answers.
+def draw(page: str) -> bool:
+    """Draw the header of the page with this name; whether the store answers.
 
     Where it does not, that is said here, and another connection can still be chosen.
     """
@@ -36,7 +36,7 @@ def draw() -> bool:
     failure: Exception | None = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
         try:
-            working: Session | None = _draw_scope()
+            working: Session | None = _draw_scope(page)
         except (RerunException, StopException):
             raise
         # Whatever a store or the user's own factory raises, the way to another connection stays.
@@ -66,9 +66,10 @@ def _make_store() -> None:
         feedback.refused(error)
 
 
-def _draw_scope() -> Session:
+def _draw_scope(page: str) -> Session:
     working = session.current()
     scope.draw(working.engine.counts())
+    live.draw(working, page)
     return working
 
 

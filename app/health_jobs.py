@@ -1,8 +1,9 @@
-"""Health: the jobs of the background that remembers for this connection's agents, as they change."""
+"""Health: the jobs of the background that remembers for this connection's agents."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import streamlit as st
 from mnemoscope.connections import Connection
@@ -20,16 +21,16 @@ __all__ = ["LISTED", "RETRY_KEY", "draw", "retry"]
 LISTED = 100
 RETRY_KEY = "health.jobs.retry"
 
-_EVERY_SECONDS = 5
 _LONGEST = 300
 
 
 def draw(connection: Connection) -> None:
     """Draw the jobs of the queue that the connection names, if it names one."""
-    if connection.queue_file() is None:
+    file = connection.queue_file()
+    if file is None:
         return
     st.subheader("Background jobs", anchor=False)
-    _draw_jobs(connection)
+    _draw_jobs(file)
 
 
 def retry() -> None:
@@ -52,11 +53,7 @@ def retry() -> None:
     feedback.done(f"{len(failed):,} jobs wait again; the agents' workers take them.")
 
 
-@st.fragment(run_every=_EVERY_SECONDS)
-def _draw_jobs(connection: Connection) -> None:
-    file = connection.queue_file()
-    if file is None:
-        return
+def _draw_jobs(file: Path) -> None:
     try:
         counts, jobs = count_jobs(file), read_jobs(file, limit=LISTED)
     except MnemoscopeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from mnemoscope.changes import book
 from mnemoscope.health import Kinds
 from mnemoscope.identity import present_identity, stored_identity
 
@@ -29,6 +30,7 @@ def draw(working: Session) -> None:
     with st.container(horizontal=True, gap="small", key="health-figures"):
         st.metric("Memories", f"{sum(counts.values()):,}", border=True)
         st.metric("Namespaces", f"{len(counts):,}", border=True)
+        st.metric("Recalled so far", f"{_recalled(working):,}", border=True, help="Memories that an agent was ever given.")
         st.metric("Indexes in memory", _megabytes(working.engine.cached_bytes), border=True)
         st.metric("Dashboard's memory", "–" if taken is None else _megabytes(taken), border=True)
     stored, present = stored_identity(working.adapter), present_identity(working.adapter)
@@ -72,6 +74,10 @@ def process_bytes() -> int | None:
         return None
     sizes = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:")]
     return int(sizes[0]) * 1024 if sizes else None
+
+
+def _recalled(working: Session) -> int:
+    return sum(working.adapter.counts(book("access")).values())
 
 
 def _draw_fact(label: str, fact: str) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from mnemoscope import MnemoscopeError, TakenBack, UndoPlan
 from mnemoscope.times import utc_now
 
-from app import feedback, history_filters, python_lines, session, states, tables
+from app import feedback, history_filters, live, python_lines, session, states, tables
 from app.display import counted, one_line
 from app.kept import kept, stamp
 from app.scope import Scope
@@ -49,7 +49,8 @@ def draw(working: Session, here: Scope) -> None:
     except MnemoscopeError as error:
         states.failed(error)
         return
-    _draw_plan(working, plan)
+    with live.hold("plan"):
+        _draw_plan(working, plan)
     line = python_lines.call("plan_undo", here.namespace, subtree=here.subtree or None, by=by, run=run, **options)
     python_lines.draw(f"plan = {line}\nengine.apply_undo(plan, reason='…')")
 

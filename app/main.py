@@ -20,10 +20,11 @@ st.logo(str(theme.LOGO), icon_image=str(theme.ICON), size="large")
 if not sign_in.passes():
     st.stop()
 page = navigation.choose()
-answers = header.draw()
+row = navigation.row_of(page)
+answers = header.draw(row.name)
 try:
     feedback.draw()
-    if answers or navigation.works_without_store(page):
+    if answers or not row.needs_store:
         page.run()
 except MnemoscopeError as error:
     failures.report(error)

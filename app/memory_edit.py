@@ -10,7 +10,7 @@ from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.stores.base import Ref
 from mnemoscope.text import storable
 
-from app import feedback, python_lines, session, word_difference
+from app import feedback, live, python_lines, session, word_difference
 from app.display import one_line
 from app.session import Session
 
@@ -50,7 +50,7 @@ def draw(working: Session, record: MemoryRecord, categories: Sequence[str]) -> N
     ref = (record.namespace, record.key)
     if record != st.session_state[_EDITING]["shown"]:
         _draw_conflict(record)
-    with st.form("browse.form", border=False):
+    with live.hold("edit"), st.form("browse.form", border=False):
         st.text_area("Text", storable(record.content)[0], key=_key("content"), height=160)
         st.multiselect(
             "Categories", [*dict.fromkeys([*record.categories, *categories])], record.categories,

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-__all__ = ["PAGES", "PAGES_FOLDER", "PageRow", "choose", "link_to", "path_of", "works_without_store"]
+__all__ = ["PAGES", "PAGES_FOLDER", "PageRow", "choose", "link_to", "path_of", "row_of"]
 
 PAGES_FOLDER = Path(__file__).resolve().parent.parent / "pages"
 
@@ -69,9 +69,9 @@ def path_of(name: str) -> str:
     return str(PAGES_FOLDER / f"{name}.py")
 
 
-def works_without_store(page: Page) -> bool:
-    """Whether the page has something to say while the store does not answer."""
-    return any(row.title == page.title and not row.needs_store for row in PAGES)
+def row_of(page: Page) -> PageRow:
+    """The row of this page."""
+    return next(row for row in PAGES if row.title == page.title)
 
 
 def link_to(name: str, label: str, **query: str | list[str]) -> None:
