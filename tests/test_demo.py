@@ -1,0 +1,37 @@
+"""The sample store gives every page something to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from mnemoscope import MemoryEngine
+from mnemoscope.connecting import open_connection
+from mnemoscope.connections import connection_to
+from mnemoscope.demo import MARIA, build_demo
+from mnemoscope.worklists import WORKLISTS
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryEngine]:
+    path = tmp_path_factory.mktemp("demo") / "demo.sqlite"
+    build_demo(path, now=datetime.now(UTC))
+    engine = open_connection(connection_to(str(path)), writing=False)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize("name", WORKLISTS)
+def test_every_worklist_has_work(engine: MemoryEngine, name: str) -> None:
+    assert engine.worklist(name, (), subtree=True)
+
+
+def test_an_item_that_cannot_be_read_in_full_ranks_with_the_rest(engine: MemoryEngine) -> None:
+    found = engine.recall("Which music does Maria like?", MARIA, limit=3)
+    assert "Maria gosta de fado" in [match.record.content for match in found]
+
+
+def test_the_trash_and_the_history_hold_what_was_done(engine: MemoryEngine) -> None:
+    assert len(engine.trash((), subtree=True)) == 1
+    assert {"insert", "update", "forget"} <= {change.action for change in engine.history()}
