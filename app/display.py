@@ -6,7 +6,7 @@ import html
 import re
 from datetime import datetime
 
-__all__ = ["age", "counted", "cut", "one_line", "plotly_text", "safe", "score", "timestamp"]
+__all__ = ["age", "counted", "cut", "megabytes", "one_line", "plotly_text", "safe", "score", "timestamp"]
 
 # Control, bidirectional, zero-width and blank-looking characters, and lone surrogates (which end a page).
 # Newline and tab stay; so do the emoji variation selectors U+FE0E and U+FE0F.
@@ -38,6 +38,11 @@ def cut(text: str, limit: int | None) -> str:
     if limit is None or len(text) <= limit:
         return text
     return f"{text[:limit].rstrip()} … (+{len(text) - limit:,} characters)"
+
+
+def megabytes(size: int) -> str:
+    """So many bytes, in megabytes or kilobytes."""
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
 
 
 def plotly_text(text: str, limit: int = 60) -> str:

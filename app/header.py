@@ -7,7 +7,7 @@ from mnemoscope.errors import MnemoscopeError
 from mnemoscope.roles import Role, may
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from app import connections, failures, feedback, live, scope, session, sign_in
+from app import connections, failures, feedback, index_memory, live, scope, session, sign_in
 from app.display import one_line
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
@@ -145,7 +145,8 @@ def _draw_notices(chosen: Choice, working: Session | None) -> None:
     _notice_replacement(chosen)
     for notice in working.notices:
         _draw_named(":material/info:", one_line(notice, 300), key=f"header-notice-{working.notices.index(notice)}")
-    for at, warning in enumerate(working.adapter.abilities.warnings):
+    warnings = [*working.adapter.abilities.warnings, *index_memory.warnings(working.engine.index_memory)]
+    for at, warning in enumerate(warnings):
         with st.container(horizontal=True, vertical_alignment="center", key=f"header-warning-{at}"):
             # What comes after the colon is told on the Health page.
             _draw_named(":orange[:material/warning:]", one_line(warning.partition(":")[0], 120), key=f"warning-{at}")

@@ -13,6 +13,7 @@ from mnemoscope.connections import Connection
 from mnemoscope.health import LARGEST, Kinds, health_checks, kinds_of
 from mnemoscope.times import utc_now
 
+from app import index_memory
 from app.connections import MISSING, version_of
 from app.display import safe
 from app.session import Session
@@ -67,6 +68,7 @@ def _checks(working: Session, connection: Connection, now: datetime) -> Iterator
     if version_of(connection) != MISSING:
         for check in check_backend(connection):
             yield _safe(check)
+    yield index_memory.check(working.engine.index_memory)
     for check in health_checks(working.engine, now):
         yield _safe(check)
 

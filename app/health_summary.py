@@ -9,7 +9,8 @@ from mnemoscope.changes import book
 from mnemoscope.health import Kinds
 from mnemoscope.identity import present_identity, stored_identity
 
-from app.display import one_line
+from app import index_memory
+from app.display import megabytes, one_line
 from app.session import Session
 
 __all__ = ["draw", "draw_kinds", "draw_limits", "process_bytes"]
@@ -30,9 +31,10 @@ def draw(working: Session) -> None:
     with st.container(horizontal=True, gap="small", key="health-figures"):
         st.metric("Memories", f"{sum(counts.values()):,}", border=True)
         st.metric("Namespaces", f"{len(counts):,}", border=True)
-        st.metric("Recalled so far", f"{_recalled(working):,}", border=True, help="Memories that an agent was ever given.")
-        st.metric("Indexes in memory", _megabytes(working.engine.cached_bytes), border=True)
-        st.metric("Dashboard's memory", "–" if taken is None else _megabytes(taken), border=True)
+        recalled = f"{_recalled(working):,}"
+        st.metric("Recalled so far", recalled, border=True, help="Memories that an agent was ever given.")
+        index_memory.draw(working.engine.index_memory)
+        st.metric("Dashboard's memory", "–" if taken is None else megabytes(taken), border=True)
     stored, present = stored_identity(working.adapter), present_identity(working.adapter)
     with st.container(horizontal=True, gap="medium", key="health-embedder"):
         _draw_fact("Vectors in the store are by", str(stored) if stored else "not noted yet")
@@ -84,7 +86,3 @@ def _draw_fact(label: str, fact: str) -> None:
     with st.container(gap="xxsmall", width="content"):
         st.caption(label)
         st.text(one_line(fact, 200))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"

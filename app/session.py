@@ -16,7 +16,7 @@ from mnemoscope.identity import mismatch, present_identity, stored_identity
 from mnemoscope.roles import Role, may
 from mnemoscope.stores.base import StoreAdapter
 
-from app import connections, sign_in
+from app import connections, index_memory, sign_in
 from app.calls import call_log
 from app.connections import Catalogue
 from app.settings import Settings
@@ -120,6 +120,7 @@ def current() -> Session:
         StoreUnavailableError: the store cannot be opened.
     """
     settings = Settings.from_environment()
+    index_memory.limit(settings)
     chosen = choice()
     connection = chosen.connection
     wants_writing = is_writing_wanted(chosen, settings)
@@ -224,7 +225,7 @@ def memory_engine(connection: Connection, writing: bool, version: str, is_own: b
         opened = _shared_store(connection)
         closed = "" if writing else "The store is used for reading alone, so nothing was written. Switch writing on."
         own = OpenedStore(opened.store, opened.closed or closed, opened.notices, opened.limits)
-        return connections.engine_on(own, connection, watcher=watcher)
+        return index_memory.opened(connections.engine_on(own, connection, watcher=watcher), connection.name)
     if version == connections.MISSING and not is_own:
         # A mistyped path would otherwise become an empty store as soon as writing is switched on.
         raise StoreUnavailableError(
@@ -232,7 +233,7 @@ def memory_engine(connection: Connection, writing: bool, version: str, is_own: b
         )
     stands_in = is_own and not writing and version == connections.MISSING
     opened = connections.store_of(connection, writing=writing, stands_in=stands_in)
-    return connections.engine_on(opened, connection, watcher=watcher)
+    return index_memory.opened(connections.engine_on(opened, connection, watcher=watcher), connection.name)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, on_release=lambda opened: opened.close())

@@ -10,8 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mnemoscope.connections import CONFIG_VARIABLE
+from mnemoscope.errors import ConfigurationError
+from mnemoscope.index_budget import DEFAULT_INDEX_BYTES
+from mnemoscope.text import shown
 
-__all__ = ["VARIABLES", "Settings", "Variable", "data_folder"]
+__all__ = ["INDEX_MEMORY", "VARIABLES", "Settings", "Variable", "data_folder"]
+
+INDEX_MEMORY = "MNEMOSCOPE_INDEX_MEMORY"
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ VARIABLES: dict[str, Variable] = {
     "is_writing": Variable("MNEMOSCOPE_WRITE", "1 starts the dashboard with writing switched on."),
     "role": Variable("MNEMOSCOPE_ROLE", "What may be done by whom no [roles] table names: viewer, editor or admin."),
     "is_read_only": Variable("MNEMOSCOPE_READ_ONLY", "1 makes every connection read-only, whatever its own setting."),
+    "index_megabytes": Variable(INDEX_MEMORY, "Megabytes that the indexes of all connections may take together."),
 }
 
 
@@ -42,7 +48,7 @@ class Settings:
 
     `store` names one store beside those of the file `config`; `connection` is the one to begin with. `model`,
     `profile` and `is_read_only` hold for every connection, `embedder` for `store`. `role` is what people may do
-    whom no [roles] table names.
+    whom no [roles] table names. `index_megabytes` is what all indexes may take in memory.
     """
 
     store: str | None
@@ -55,6 +61,7 @@ class Settings:
     profile: str | None = None
     is_read_only: bool = False
     role: str | None = None
+    index_megabytes: str | None = None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -71,7 +78,24 @@ class Settings:
             profile=given["profile"] or None,
             is_read_only=_is_yes(given["is_read_only"]),
             role=given["role"] or None,
+            index_megabytes=given["index_megabytes"] or None,
         )
+
+    @property
+    def index_bytes(self) -> int:
+        """What all indexes may take in memory.
+
+        Raises:
+            ConfigurationError: it is no number, or too small for anything.
+        """
+        if self.index_megabytes is None:
+            return DEFAULT_INDEX_BYTES
+        if not self.index_megabytes.isdecimal() or not int(self.index_megabytes):
+            raise ConfigurationError(
+                f"{INDEX_MEMORY} is {shown(self.index_megabytes)}; give whole megabytes from 1, such as "
+                f"{DEFAULT_INDEX_BYTES // 1_000_000}."
+            )
+        return int(self.index_megabytes) * 1_000_000
 
     def to_environment(self) -> dict[str, str]:
         """The environment variables from which `from_environment` makes these settings."""

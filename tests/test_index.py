@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 from mnemoscope.index import IndexCache, ScopeIndex
+from mnemoscope.index_budget import IndexBudget, IndexMemory
 from mnemoscope.stores import adapt
-from mnemoscope.stores.base import Write
+from mnemoscope.stores.base import StoreAdapter, Write
 
 ONE = np.eye(1, DIMENSIONS, dtype=np.float32)[0]
 
@@ -153,13 +155,82 @@ def test_what_strangers_wrote_is_indexed_and_marked() -> None:
 def test_the_cache_keeps_within_its_limit_and_the_last_index_anyway() -> None:
     adapter = adapt(memory_store())
     adapter.write([write("a"), write("b", namespace=BEN)])
-    cache = IndexCache(adapter, limit_bytes=1)
+    cache = IndexCache(adapter, budget=IndexBudget(1))
     first = cache.get(ANA)
     cache.get(BEN)
     assert cache.get(ANA) is not first
     assert cache.nbytes < 10_000
     cache.drop()
     assert cache.nbytes == 0
+
+
+def filled(namespace: tuple[str, ...]) -> StoreAdapter:
+    adapter = adapt(memory_store())
+    adapter.write([write(str(number), namespace=namespace) for number in range(10)])
+    return adapter
+
+
+def test_the_engines_of_a_process_share_one_budget() -> None:
+    size = IndexCache(filled(ANA)).get(ANA).nbytes
+    budget: IndexBudget[ScopeIndex] = IndexBudget(int(2.5 * size))
+    caches = [IndexCache(filled(ANA), budget=budget) for _ in range(3)]
+    first, second = caches[0].get(ANA), caches[1].get(ANA)
+    assert caches[0].get(ANA) is first
+    caches[2].get(ANA)
+    assert [cache.nbytes for cache in caches] == [size, 0, size]
+    assert caches[0].memory == IndexMemory(used=2 * size, limit=budget.limit_bytes, own=size, largest=size, rebuilt=0)
+    assert caches[1].get(ANA) is not second
+    assert caches[1].memory.rebuilt == 1
+    assert caches[1].memory.is_short
+    assert caches[0].nbytes == 0
+
+
+def test_an_index_larger_than_the_budget_is_kept_and_told() -> None:
+    cache = IndexCache(filled(ANA), budget=IndexBudget(1))
+    assert not cache.memory.is_short
+    index = cache.get(ANA)
+    assert cache.get(ANA) is index
+    assert cache.memory.is_short
+    assert cache.memory.largest == index.nbytes
+
+
+def test_a_lower_limit_takes_effect_at_once() -> None:
+    budget: IndexBudget[ScopeIndex] = IndexBudget()
+    caches = [IndexCache(filled(ANA), budget=budget) for _ in range(3)]
+    size = max(cache.get(ANA).nbytes for cache in caches)
+    budget.limit_bytes = size
+    assert [cache.nbytes for cache in caches] == [0, 0, size]
+
+
+def test_what_an_engine_kept_goes_with_it() -> None:
+    budget: IndexBudget[ScopeIndex] = IndexBudget()
+    stays, goes = (IndexCache(filled(ANA), budget=budget) for _ in range(2))
+    size = stays.get(ANA).nbytes
+    goes.get(ANA)
+    assert stays.memory.used == 2 * size
+    del goes
+    gc.collect()
+    assert stays.memory.used == size
+    engine = engine_over(filled(ANA))
+    engine.index(ANA)
+    assert engine.index_memory.own == size
+    engine.close()
+    assert engine.index_memory.own == 0
+
+
+def test_many_threads_and_engines_stay_within_one_budget() -> None:
+    size = IndexCache(filled(ANA)).get(ANA).nbytes
+    budget: IndexBudget[ScopeIndex] = IndexBudget(3 * size)
+    caches = [IndexCache(filled(ANA), budget=budget) for _ in range(6)]
+
+    def reading(start: int) -> None:
+        for number in range(60):
+            assert len(caches[(start + number) % 6].get(ANA)) == 10
+            assert caches[0].memory.used <= 3 * size
+
+    with ThreadPoolExecutor(6) as pool:
+        for done in [pool.submit(reading, start) for start in range(6)]:
+            done.result()
 
 
 def test_readers_in_many_threads_see_whole_indexes_while_others_write() -> None:

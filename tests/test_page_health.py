@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,9 +9,10 @@ from mnemoscope import MemoryEngine
 from mnemoscope.connecting import open_connection
 from mnemoscope.connections import connection_to
 from mnemoscope.errors import ConflictError, StoreUnavailableError
+from mnemoscope.index_budget import process_budget
 from streamlit.testing.v1 import AppTest
 
-from app import health_report
+from app import health_report, index_memory
 from app.calls import CallLog
 from app.health_details import PACKAGES, versions
 
@@ -100,3 +101,51 @@ def test_versions_are_those_of_what_is_installed() -> None:
     found = versions()
     assert {"Python", "SQLite", "langgraph", "streamlit", "numpy"} <= set(found)
     assert set(found) <= {"Python", "SQLite", *PACKAGES}
+
+
+@pytest.fixture
+def two_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two connections, and the budget of the process as it was afterwards."""
+    tables = [f'[connections.{name}]\nurl = "sqlite:///{name}.sqlite"\nembedder = "hashing"\n' for name in ("a", "b")]
+    (tmp_path / "mnemoscope.toml").write_text("".join(tables))
+    monkeypatch.setenv("MNEMOSCOPE_CONFIG", str(tmp_path / "mnemoscope.toml"))
+    for name in ("a", "b"):
+        engine = open_connection(connection_to(str(tmp_path / f"{name}.sqlite"), embedder="hashing"))
+        engine.remember("Ana lives in Lisbon.", ANA, extract=False)
+        engine.close()
+    before = process_budget().limit_bytes
+    yield
+    process_budget().limit_bytes = before
+
+
+@pytest.mark.usefixtures("two_stores")
+def test_the_memory_of_all_indexes_is_shown_of_what_it_may_be_and_by_connection(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOSCOPE_INDEX_MEMORY", "64")
+    dashboard(None, "overview", query={"c": "b"})
+    test = dashboard(None, "health", query={"c": "a"}).run()
+    assert not test.exception
+    assert next(each.value for each in test.metric if each.label == "Indexes in memory").endswith(" kB of 64 MB")
+    assert [text.value.split()[0] for text in test.text if text.value.endswith(" kB")] == ["a", "b"]
+    assert "Too little memory" not in shown(test)
+
+
+@pytest.mark.usefixtures("two_stores")
+def test_indexes_that_have_no_room_are_told_on_every_page_and_cured_on_health(dashboard: Dashboard) -> None:
+    test = dashboard(None, "health", query={"c": "a"})
+    process_budget().limit_bytes = 1_000
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(index_memory, "limit", lambda _settings: None)
+        test.button(key=health_report.AGAIN_KEY).click().run()
+        assert "Too little memory for the indexes" in shown(test)
+        assert "one index alone takes" in shown(test)
+        assert "MNEMOSCOPE_INDEX_MEMORY=" in shown(test)
+
+
+@pytest.mark.usefixtures("two_stores")
+def test_a_memory_that_is_no_number_is_refused_by_name(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMOSCOPE_INDEX_MEMORY", "2 GB")
+    test = dashboard(None, "health")
+    assert not test.exception
+    assert "MNEMOSCOPE_INDEX_MEMORY is str '2 GB'" in shown(test)

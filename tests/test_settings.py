@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mnemoscope.errors import ConfigurationError
 
 from app.settings import VARIABLES, Settings, data_folder
 
@@ -19,6 +20,7 @@ def test_settings_survive_the_way_to_the_script() -> None:
         profile="classic",
         is_read_only=True,
         role="editor",
+        index_megabytes="2000",
     )
     assert Settings.from_environment(settings.to_environment()) == settings
 
@@ -42,3 +44,11 @@ def test_the_data_folder_follows_the_desktop_standard(monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert data_folder() == tmp_path / "mnemoscope"
+
+
+def test_index_memory_is_in_whole_megabytes() -> None:
+    assert Settings.from_environment({}).index_bytes == 1_500_000_000
+    assert Settings.from_environment({"MNEMOSCOPE_INDEX_MEMORY": "64"}).index_bytes == 64_000_000
+    for wrong in ("0", "-1", "1.5", "2 GB", "²"):
+        with pytest.raises(ConfigurationError, match="whole megabytes"):
+            _ = Settings.from_environment({"MNEMOSCOPE_INDEX_MEMORY": wrong}).index_bytes

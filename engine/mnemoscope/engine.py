@@ -87,8 +87,9 @@ class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting
         self._access.flush()
 
     def close(self) -> None:
-        """Write what waits and release what the adapter opened; the store itself stays open."""
+        """Write what waits and release what the adapter opened and the indexes take; the store itself stays open."""
         self.flush()
+        self._indexes.drop()
         self.adapter.close()
 
 

@@ -7,13 +7,14 @@ other threads keep a consistent one without any lock.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+import weakref
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import compress
-from typing import TypeAlias
+from itertools import compress, count
+from typing import Any, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from .changes import Tombstone
 from .collecting import without_collecting
 from .columns import Columns
+from .index_budget import IndexBudget, IndexMemory, process_budget
 from .lexical import LexicalIndex
 from .namespaces import Namespace
 from .own_books import read_entry
@@ -32,10 +34,13 @@ __all__ = ["IndexCache", "ScopeIndex", "Turn", "index_of"]
 Turn: TypeAlias = tuple[str, datetime]
 """A turn as evidence knows it: the quote and when it was said."""
 
-# What one record costs beside its text and vector, measured on records of the usual shape.
-_BYTES_PER_RECORD = 1_400
+Scope: TypeAlias = tuple[Namespace, bool]
+"""A namespace, and whether all below it counts too."""
 
-DEFAULT_CACHE_BYTES = 1_500_000_000
+# What one record costs beside its text and vector, its words and columns included, and what one piece of evidence
+# does: measured on records of the usual shape.
+_BYTES_PER_RECORD = 1_650
+_BYTES_PER_EVIDENCE = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +131,8 @@ class ScopeIndex:
     def nbytes(self) -> int:
         """Roughly what this index holds in memory."""
         texts = sum(len(record.content) for record in self.records)
-        return self.matrix.nbytes + 3 * texts + _BYTES_PER_RECORD * len(self)
+        evidence = sum(len(record.evidence) for record in self.records)
+        return self.matrix.nbytes + 3 * texts + _BYTES_PER_RECORD * len(self) + _BYTES_PER_EVIDENCE * evidence
 
     def cosine(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
         """Cosine of each memory with a unit vector of shape (dimensions,); NaN where it has no vector."""
@@ -156,43 +162,49 @@ class ScopeIndex:
 
 
 class IndexCache:
-    """The indexes of one store, least recently used first out, within `limit_bytes`."""
+    """The indexes of one store, kept within the budget of the process, or another one."""
 
-    def __init__(self, adapter: StoreAdapter, *, limit_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+    _numbers = count()
+
+    def __init__(self, adapter: StoreAdapter, *, budget: IndexBudget[Any] | None = None) -> None:
         self._adapter = adapter
-        self._limit = limit_bytes
-        self._indexes: OrderedDict[tuple[Namespace, bool], ScopeIndex] = OrderedDict()
-        self._building: dict[tuple[Namespace, bool], threading.Lock] = {}
+        self._budget: IndexBudget[Any] = process_budget() if budget is None else budget
+        self._owner = next(self._numbers)
+        # What waits for the same index to be built waits for one of these, which live as long as that takes.
+        self._building: WeakValueDictionary[Scope, _Turn] = WeakValueDictionary()
         self._lock = threading.Lock()
+        weakref.finalize(self, self._budget.end, self._owner)
+
+    @property
+    def memory(self) -> IndexMemory:
+        """What the cached indexes hold in memory, roughly, and those of the whole process."""
+        return self._budget.memory_of(self._owner)
 
     @property
     def nbytes(self) -> int:
-        """Roughly what all cached indexes hold in memory."""
-        with self._lock:
-            return sum(index.nbytes for index in self._indexes.values())
+        """Roughly what all cached indexes of this store hold in memory."""
+        return self.memory.own
 
     def get(self, namespace: Namespace, *, subtree: bool = False) -> ScopeIndex:
         """The index of this scope as the store is now."""
         scope = (namespace, subtree)
         with self._lock:
-            turn = self._building.setdefault(scope, threading.Lock())
-        with turn:
+            turn = self._building.setdefault(scope, _Turn())
+        with turn.lock:
             token = self._adapter.token(namespace, subtree=subtree)
-            with self._lock:
-                old = self._indexes.get(scope)
+            old: ScopeIndex | None = self._budget.find(self._owner, scope)
             if old is not None and token is not None and old.token == token:
-                index = old
-            elif old is not None and token is not None:
+                return old
+            if old is not None and token is not None:
                 index = self._refresh(old, token)
             else:
                 index = self._build(namespace, subtree, token)
-            self._keep(scope, index)
+            self._budget.keep(self._owner, scope, index)
         return index
 
     def drop(self) -> None:
         """Forget every cached index."""
-        with self._lock:
-            self._indexes.clear()
+        self._budget.drop(self._owner)
 
     def _build(self, namespace: Namespace, subtree: bool, token: Hashable | None) -> ScopeIndex:
         with without_collecting():
@@ -219,18 +231,17 @@ class IndexCache:
         fresh = {ref for ref, marker in present.items() if known.get(ref, _NONE) != marker}
         return fresh | {ref for ref in known if ref not in present}
 
-    def _keep(self, scope: tuple[Namespace, bool], index: ScopeIndex) -> None:
-        with self._lock:
-            self._indexes[scope] = index
-            self._indexes.move_to_end(scope)
-            while len(self._indexes) > 1 and sum(each.nbytes for each in self._indexes.values()) > self._limit:
-                dropped, _ = self._indexes.popitem(last=False)
-                self._building.pop(dropped, None)
-
 
 def index_of(namespace: Namespace, subtree: bool, snapshot: Snapshot) -> ScopeIndex:
     """An index of this snapshot, outside of any cache."""
     return _indexed(namespace, subtree, None, snapshot)
+
+
+class _Turn:
+    """A lock that can be referred to weakly."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
 
 
 _NONE = object()

@@ -17,6 +17,7 @@ from .explaining import Explanation, locate
 from .explaining import explain as explain_in
 from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex
+from .index_budget import IndexMemory
 from .journal import Journal, Tombstone, book
 from .namespaces import Namespace, NamespaceLike, is_reserved, read_namespace, read_prefix
 from .own_books import read_entry
@@ -198,6 +199,11 @@ class Reading:
     def cached_bytes(self) -> int:
         """Roughly what the cached indexes hold in memory."""
         return self._indexes.nbytes
+
+    @property
+    def index_memory(self) -> IndexMemory:
+        """What the indexes of this engine and of the whole process take, and whether that is enough."""
+        return self._indexes.memory
 
     def counts(self, prefix: NamespaceLike = ()) -> dict[Namespace, int]:
         """Memories of each namespace that is or lies below the prefix; our own books are left out."""
