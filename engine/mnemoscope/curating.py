@@ -202,7 +202,9 @@ class Curating(Reading):
         Raises:
             ConflictError: a memory has changed since the plan was made; nothing is undone.
         """
-        return self._journal.commit(undo_edits(plan, reason=reason), actor=actor or self.actor)
+        edits = undo_edits(plan, reason=reason)
+        edits = self._journal.renewed(edits, [each.changes[0].at for each in plan.open])
+        return self._journal.commit(edits, actor=actor or self.actor)
 
     # The trash
 

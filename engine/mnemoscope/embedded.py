@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .embedding import identity_of
 from .errors import EmbeddingError, MnemoscopeError
+from .made import made_by
 from .steps import Step, Steps
 from .stores.base import StoreAdapter
 
@@ -25,8 +27,10 @@ def embed_texts(adapter: StoreAdapter, texts: Sequence[str]) -> Steps[dict[str, 
     wanted = list(dict.fromkeys(texts))
     if embeddings is None or not wanted:
         return {}
+    maker, dimensions = identity_of(embeddings), adapter.dimensions
     found = yield from _called(Step(embeddings.embed_documents, (wanted,), embeddings.aembed_documents))
-    return dict(zip(wanted, unit_vectors(found, len(wanted), adapter.dimensions), strict=True))
+    matrix = unit_vectors(found, len(wanted), dimensions)
+    return {text: made_by(row, maker) for text, row in zip(wanted, matrix, strict=True)}
 
 
 def embed_query(adapter: StoreAdapter, query: str) -> Steps[NDArray[np.float32]]:
@@ -35,10 +39,10 @@ def embed_query(adapter: StoreAdapter, query: str) -> Steps[NDArray[np.float32]]
     Raises:
         EmbeddingError: the embedder failed, or gave something else than a vector of the store's dimensions.
     """
-    embeddings = adapter.embeddings
+    embeddings, dimensions = adapter.embeddings, adapter.dimensions
     assert embeddings is not None, "only asked where the store shows its embedder"
     found = yield from _called(Step(embeddings.embed_query, (query,), embeddings.aembed_query))
-    unit: NDArray[np.float32] = unit_vectors([found], 1, adapter.dimensions)[0]
+    unit: NDArray[np.float32] = unit_vectors([found], 1, dimensions)[0]
     return unit
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 
 from .access import AccessLog
@@ -12,6 +13,7 @@ from .background_work import BackgroundWork
 from .config import MemoryConfig
 from .consolidation import LLMConsolidator
 from .curating import Curating
+from .embedders import Embedders
 from .errors import ConfigurationError
 from .extraction import LLMExtractor
 from .facts import Consolidator, Extractor
@@ -19,6 +21,7 @@ from .index import IndexCache
 from .journal import Journal
 from .keeping import Keeping
 from .reading import LONGEST_QUERY, Listing
+from .reembedding import Reembedding
 from .remembering import Applied
 from .serving import Serving
 from .stores import adapt
@@ -31,7 +34,7 @@ from .turns import turns_of
 __all__ = ["LONGEST_QUERY", "Applied", "Listing", "MemoryEngine"]
 
 
-class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting):
+class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting, Reembedding):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:
@@ -41,6 +44,7 @@ class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting
         extractor: `(text) -> list[ExtractedFact]`, sync or async, instead of the model.
         consolidator: `(fact, [(record, similarity)]) -> ConsolidationDecision`, likewise.
         config: weights, half-life and thresholds.
+        next_embeddings: the embedder to go over to by `reembed`, or its name; the engine follows the store to it.
         clock: what time it is; for tests and for replaying the past.
         actor: who changes are journalled under where a call names nobody.
 
@@ -56,6 +60,7 @@ class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting
         extractor: Extractor | None = None,
         consolidator: Consolidator | None = None,
         config: MemoryConfig | None = None,
+        next_embeddings: Embeddings | str | None = None,
         clock: Clock = utc_now,
         actor: str = "agent",
     ) -> None:
@@ -78,7 +83,8 @@ class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting
         self.consolidator = consolidator if consolidator is not None else LLMConsolidator(model)
         self._clock: Clock = lambda: aware(clock())
         self._indexes = IndexCache(self.adapter)
-        self._journal = Journal(self.adapter, self._clock)
+        self._embedders = Embedders(self.adapter, self._clock, next_embeddings, self._indexes.drop)
+        self._journal = Journal(self.adapter, self._clock, self._embedders)
         self._access = AccessLog(self.adapter)
         self._turns = turns_of(self.store)
 

@@ -13,6 +13,7 @@ MnemoscopeError
 │   └── StoreUnavailableError             it cannot be opened or reached
 ├── CancelledWorkError                    whoever asked for the work cancelled it
 ├── EmbeddingError                        the embedder failed or gave vectors of the wrong shape
+│   └── EmbedderMismatchError             it is not the one whose vectors the store holds
 └── ModelError                            a chat model failed; `failure` names the class of failure
 
 Messages name the thing, the value, what is allowed, and the way out.
@@ -32,6 +33,7 @@ __all__ = [
     "Conflict",
     "ConflictError",
     "ConversationError",
+    "EmbedderMismatchError",
     "EmbeddingError",
     "FilterError",
     "InputError",
@@ -113,6 +115,13 @@ class ConflictError(MnemoscopeError):
             f"Read {'it' if one else 'them'} again and repeat the change."
         )
 
+    @classmethod
+    def of_words(cls, message: str) -> ConflictError:
+        """A conflict about something else than a memory, in words of its own."""
+        made = cls([])
+        made.args = (message,)
+        return made
+
 
 class PermissionDeniedError(MnemoscopeError):
     """The connection is read-only, or the operator's role may not do this."""
@@ -132,6 +141,10 @@ class CancelledWorkError(MnemoscopeError):
 
 class EmbeddingError(MnemoscopeError):
     """The embedder failed, or gave vectors of the wrong number or dimension."""
+
+
+class EmbedderMismatchError(EmbeddingError):
+    """The embedder in use is not the one whose vectors the store holds, so nothing was written."""
 
 
 class ModelError(MnemoscopeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +9,10 @@ from typing import Any
 
 from .embedding import identity_of
 from .namespaces import RESERVED_ROOT
-from .stores.base import Ref, StoreAdapter, Write
-from .times import Clock, read_time, to_iso
+from .stores.base import Ref, StoreAdapter
+from .times import read_time, to_iso
 
-__all__ = ["IDENTITY_AT", "EmbedderIdentity", "IdentityNote", "mismatch", "present_identity", "stored_identity"]
+__all__ = ["IDENTITY_AT", "EmbedderIdentity", "mismatch", "present_identity", "stored_identity"]
 
 IDENTITY_AT: Ref = ((RESERVED_ROOT, "meta"), "embedder")
 """Where the identity is kept."""
@@ -21,11 +20,15 @@ IDENTITY_AT: Ref = ((RESERVED_ROOT, "meta"), "embedder")
 
 @dataclass(frozen=True)
 class EmbedderIdentity:
-    """An embedder as a store remembers it: its name, and the dimensions of its vectors."""
+    """An embedder as a store remembers it: its name, and the dimensions of its vectors.
+
+    `since` is when that was noted, `switched_at` when the store went over to it from another one, if it did.
+    """
 
     name: str
     dimensions: int | None
     since: datetime | None = None
+    switched_at: datetime | None = None
 
     def __str__(self) -> str:
         return self.name if self.dimensions is None else f"{self.name}, {self.dimensions} dimensions"
@@ -33,7 +36,8 @@ class EmbedderIdentity:
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
         since = to_iso(self.since) if self.since else None
-        return {"kind": "embedder", "name": self.name, "dimensions": self.dimensions, "since": since}
+        value = {"kind": "embedder", "name": self.name, "dimensions": self.dimensions, "since": since}
+        return value | ({"switched_at": to_iso(self.switched_at)} if self.switched_at else {})
 
     @classmethod
     def from_value(cls, value: object) -> EmbedderIdentity | None:
@@ -41,7 +45,8 @@ class EmbedderIdentity:
         if not isinstance(value, Mapping) or not isinstance(value.get("name"), str):
             return None
         dimensions = value.get("dimensions")
-        return cls(value["name"], dimensions if isinstance(dimensions, int) else None, read_time(value.get("since")))
+        size = dimensions if isinstance(dimensions, int) else None
+        return cls(value["name"], size, read_time(value.get("since")), read_time(value.get("switched_at")))
 
 
 def stored_identity(adapter: StoreAdapter) -> EmbedderIdentity | None:
@@ -66,25 +71,3 @@ def mismatch(stored: EmbedderIdentity | None, present: EmbedderIdentity | None) 
     if None not in (stored.dimensions, present.dimensions) and stored.dimensions != present.dimensions:
         return f"The vectors in this store have {stored.dimensions} dimensions, but {present} is in use."
     return ""
-
-
-class IdentityNote:
-    """Notes the embedder with the first change that this process makes, where the store names none yet."""
-
-    def __init__(self, adapter: StoreAdapter, clock: Clock) -> None:
-        self._adapter = adapter
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._is_known = False
-
-    def writes(self) -> list[Write]:
-        """What to write along with a change; nothing once the store names its embedder."""
-        with self._lock:
-            present = present_identity(self._adapter)
-            if self._is_known or present is None:
-                return []
-            if self._adapter.get([IDENTITY_AT])[0] is not None:
-                self._is_known = True
-                return []
-        noted = EmbedderIdentity(present.name, present.dimensions, self._clock())
-        return [Write(*IDENTITY_AT, noted.to_value())]

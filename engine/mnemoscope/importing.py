@@ -18,6 +18,7 @@ from .cleaning import cleaned_object
 from .embedding import identity_of
 from .errors import InputError, MnemoscopeError
 from .import_formats import Entry, Fault, Header, read_entries
+from .made import made_by
 from .namespaces import Namespace
 from .packing import unpacked
 from .plans import Terms
@@ -321,7 +322,8 @@ class _Reading:
         header = self._header
         usable = header is not None and header.has_vectors and header.embedder == self._embedder
         if usable and entry.vectors is not None and self._adapter.abilities.reads_vectors:
-            return unpacked(entry.vectors)
+            maker = self._embedder or ""
+            return {name: made_by(vector, maker) for name, vector in unpacked(entry.vectors).items()}
         if item is not None and text_of(cleaned_object(item.value)) == text_of(value):
             return KEEP
         return None if text_of(value) else {}

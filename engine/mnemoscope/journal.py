@@ -17,14 +17,15 @@ from typing import Any
 from .changes import ACTIONS, Action, Change, Edit, Tombstone, book
 from .checking import check_key
 from .cleaning import cleaned_object
+from .embedders import Embedders
 from .errors import Conflict, ConflictError, InputError, NotFoundError
-from .identity import IdentityNote
 from .namespaces import Namespace
 from .own_books import read_entries
 from .past import put_back
 from .records import MemoryRecord, text_of
+from .renewing import renewed
 from .revisions import revision_notes, revision_ref, with_new_revisions
-from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
+from .stores.base import EMBED_AGAIN, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock, aware
 from .trimming import horizon
@@ -50,10 +51,10 @@ class _Before:
 class Journal:
     """Writes edits together with their journal entries, reads the history, and undoes it."""
 
-    def __init__(self, adapter: StoreAdapter, clock: Clock) -> None:
+    def __init__(self, adapter: StoreAdapter, clock: Clock, embedders: Embedders | None = None) -> None:
+        self.embedders = embedders or Embedders(adapter, clock)
         self._adapter = adapter
         self._clock = clock
-        self._identity = IdentityNote(adapter, clock)
         # Within one process writes take turns, so that stores which cannot guard still see no lost update.
         self._turn = threading.Lock()
 
@@ -70,6 +71,7 @@ class Journal:
 
         Raises:
             ConflictError: an item is not what its edit expected, or one of the guards does not hold.
+            EmbedderMismatchError: an edit brings a vector that is not by the embedder of the store's others.
             InputError: two edits are of the same item, or a value cannot be stored.
         """
         also = list(also)
@@ -79,6 +81,7 @@ class Journal:
             return []
         _check_once_each(edits)
         with self._turn:
+            self.embedders.look()
             at = self._clock()
             group = group_name(at)
             before = self._before(edits)
@@ -91,9 +94,19 @@ class Journal:
             ]
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
             expected = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
-            notes = [*self._noted(edits), *revision_notes(edits, present)]
-            self._adapter.write([*writes, *notes, *also], [*expected, *guards])
+            notes = revision_notes(edits, present)
+            self._write([*writes, *notes, *also], [*expected, *guards])
         return changes
+
+    def _write(self, writes: Sequence[Write], guards: Sequence[Guard]) -> None:
+        """Write, as long as the vectors are by the embedder of all the others in the store."""
+        while True:
+            notes, held = self.embedders.conditions(write.vectors for write in writes)
+            try:
+                return self._adapter.write([*writes, *notes], [*guards, *held])
+            except ConflictError as error:
+                if not self.embedders.settled(error):
+                    raise
 
     def history(
         self,
@@ -188,7 +201,17 @@ class Journal:
         erased = [change for change in changes if change.erased or change.action == "erase"]
         if erased:
             raise NotFoundError(f"The change {erased[0].id!r} was erased for good and cannot be undone.")
-        return [_inverse(change, reason) for change in reversed(changes)]
+        if any(change.action == "reembed" for change in changes):
+            raise InputError(
+                "A change of embedder concerns every vector, so it is not undone but gone back on: "
+                "reembed(back=True), `mnemoscope reembed --back`, or the Health page."
+            )
+        changes.reverse()
+        return self.renewed([_inverse(change, reason) for change in changes], [change.at for change in changes])
+
+    def renewed(self, edits: Sequence[Edit], made_at: Sequence[datetime]) -> list[Edit]:
+        """The edits, their vectors out of the history made anew where they are by a former embedder."""
+        return renewed(self._adapter, self.embedders, edits, made_at)
 
     def as_of(self, namespace: Namespace, moment: datetime) -> list[MemoryRecord]:
         """The memories of a namespace as they were at that time, by key; see `then`."""
@@ -210,18 +233,14 @@ class Journal:
             )
         present = self._adapter.load(namespace, subtree=subtree)
         changes = self.since(namespace, f"{aware(moment):%Y%m%dT%H%M%S%f}", subtree=subtree)
-        return list(put_back(present, changes, moment).values())
+        stored = self.embedders.stored
+        return list(put_back(present, changes, moment, former=stored.switched_at if stored else None).values())
 
     def tombstones(self, namespace: Namespace, *, subtree: bool = False) -> list[Tombstone]:
         """What was forgotten in a namespace, latest first."""
         items = self._adapter.latest(book("tombstones", namespace), subtree=subtree)
         stones = read_entries(items, Tombstone.from_item)
         return sorted(stones, key=lambda stone: stone.forgotten_at, reverse=True)
-
-    def _noted(self, edits: Sequence[Edit]) -> list[Write]:
-        """Whose vectors these are, if any of the edits brings one."""
-        brings = any(edit.after is not None and edit.vectors is not KEEP and edit.vectors for edit in edits)
-        return self._identity.writes() if brings else []
 
     def _before(self, edits: Sequence[Edit]) -> dict[Ref, _Before]:
         """What is at the places of the edits that expect something, with its highest revision, and all tombstones."""

@@ -8,24 +8,33 @@ from datetime import datetime
 import numpy as np
 
 from .changes import Change
-from .stores.base import Ref, Snapshot, StoredItem, Vectors
+from .namespaces import is_reserved
+from .stores.base import EMBED_AGAIN, Ref, Snapshot, StoredItem, Vectors
 
 __all__ = ["put_back", "with_vectors"]
 
 
-def put_back(present: Snapshot, changes: Iterable[Change], moment: datetime) -> dict[Ref, tuple[StoredItem, Vectors]]:
-    """The items with their vectors at that moment, by place; `changes` are those since, the latest first."""
+def put_back(
+    present: Snapshot, changes: Iterable[Change], moment: datetime, *, former: datetime | None = None
+) -> dict[Ref, tuple[StoredItem, Vectors]]:
+    """The items with their vectors at that moment, by place; `changes` are those since, the latest first.
+
+    What changed before `former` has vectors by a former embedder, and is to be embedded again.
+    """
     pairs = zip(present.items, present.vectors_by_item(), strict=True)
     found: dict[Ref, tuple[StoredItem, Vectors]] = {item.ref: (item, vectors) for item, vectors in pairs}
     for change in changes:
         if change.at <= moment:
             break
+        if is_reserved(change.namespace):
+            continue
         place = (change.namespace, change.key)
         if change.before is None:
             found.pop(place, None)
         else:
             born = change.created_at or change.at
-            found[place] = (StoredItem(*place, change.before, born, born, change.text_field), change.vectors)
+            vectors = EMBED_AGAIN if former and change.at < former and change.vectors else change.vectors
+            found[place] = (StoredItem(*place, change.before, born, born, change.text_field), vectors)
     return dict(sorted(found.items()))
 
 

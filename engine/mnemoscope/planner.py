@@ -10,7 +10,7 @@ import inspect
 import time
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,10 @@ __all__ = ["Planner", "label_of"]
 
 
 class Planner:
-    """Makes plans for one store with one extractor and one consolidator."""
+    """Makes plans for one store with one extractor and one consolidator.
+
+    `require` raises where what the store holds cannot be compared with new facts.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Planner:
         consolidator: Any,
         config: MemoryConfig,
         clock: Clock,
+        require: Callable[[], None] = lambda: None,
     ) -> None:
         self._adapter = adapter
         self._indexes = indexes
@@ -55,6 +59,7 @@ class Planner:
         self._consolidator = consolidator
         self._config = config
         self._clock = clock
+        self._require = require
 
     def extract(self, messages: Sequence[Message]) -> Steps[Extraction]:
         """Facts out of messages, by whatever extractor there is.
@@ -77,7 +82,12 @@ class Planner:
         return extraction_of(found, name)
 
     def from_transcript(self, transcript: Transcript, namespace: Namespace, terms: Terms) -> Steps[Plan]:
-        """The plan for a conversation. A failed extraction gives a plan that says so."""
+        """The plan for a conversation. A failed extraction gives a plan that says so.
+
+        Raises:
+            EmbedderMismatchError: nothing could be compared, so no model is asked.
+        """
+        yield Step(self._require)
         started = time.perf_counter()
         failure: ModelError | None = None
         try:
@@ -109,7 +119,9 @@ class Planner:
 
         Raises:
             InputError: one of them is no fact.
+            EmbedderMismatchError: they cannot be compared with what the store holds.
         """
+        yield Step(self._require)
         started = time.perf_counter()
         now = self._clock()
         # Names of runs sort as the plans were made.

@@ -102,7 +102,7 @@ class RecallResult(Sequence[MemoryMatch]):
 
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
     `timings` are seconds by step. `id` names the recall, for feedback. `as_of` is the moment at which the store is
-    looked at, None for now.
+    looked at, None for now. `embedder` is the one in use, and `notice` says where it could not be used, and why.
     """
 
     query: str
@@ -115,6 +115,8 @@ class RecallResult(Sequence[MemoryMatch]):
     id: str = field(default_factory=lambda: f"recall-{uuid.uuid4()}")
     max_tokens: int | None = None
     as_of: datetime | None = None
+    embedder: str = ""
+    notice: str = ""
 
     @cached_property
     def matches(self) -> list[MemoryMatch]:
@@ -205,17 +207,21 @@ class RecallResult(Sequence[MemoryMatch]):
 
 def gather(
     index: ScopeIndex,
-    vector: NDArray[np.float32],
+    vector: NDArray[np.float32] | None,
     query: str,
     visibility: Visibility,
     config: MemoryConfig,
     now: datetime,
 ) -> Candidates:
-    """Every memory of the index as a candidate for this query. Exact, since none is left out."""
+    """Every memory of the index as a candidate for this query. Exact, since none is left out.
+
+    Without a vector the words stand in for it, whatever the configuration weighs.
+    """
+    lexical = _lexical_share(index.lexical, query) if config.lexical_weight or vector is None else None
     return Candidates(
         records=index.records,
-        cosine=index.cosine(vector),
-        lexical=_lexical_share(index.lexical, query) if config.lexical_weight else None,
+        cosine=index.cosine(vector) if vector is not None else _lexical_share(index.lexical, query),
+        lexical=lexical,
         age_seconds=now.timestamp() - index.changed,
         importance=index.importance,
         withheld=visibility.withheld(index, now),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .checking import check_flag, check_moment, check_whole
 from .config import MemoryConfig
 from .embedded import embed_query, embed_texts
+from .embedders import Embedders
 from .errors import EmbeddingError, InputError
 from .filters import Filter, compile_filter
 from .index import IndexCache, ScopeIndex, index_of
@@ -25,7 +26,7 @@ from .ranking import rank
 from .recall import RecallResult, gather, widen
 from .records import MemoryRecord
 from .steps import Step, Steps
-from .stores.base import CONTENT_FIELD, StoreAdapter, StoredItem, Vectors
+from .stores.base import CONTENT_FIELD, EMBED_AGAIN, StoreAdapter, StoredItem, Vectors
 from .text import shown, storable
 from .times import aware
 from .visibility import Visibility
@@ -34,6 +35,8 @@ __all__ = ["LONGEST_QUERY", "MOST_EMBEDDED", "Request", "recalled", "request"]
 
 LONGEST_QUERY = 100_000
 """Characters of a query; a longer one is refused."""
+
+_BY_WORDS = "{difference} So these are ranked by their words alone: similarity is BM25 over its maximum."
 
 MOST_EMBEDDED = 10_000
 """Memories that are embedded again to recall what was, where a store's vectors cannot be read."""
@@ -119,17 +122,19 @@ def recalled(
     if asked.as_of is not None:
         index = yield from _index_then(adapter, journal, asked, now)
         marks.append(time.perf_counter())
+        yield Step(journal.embedders.require)
         vector = yield from embed_query(adapter, asked.query)
         _check_fits(vector, index)
         candidates = gather(index, vector, asked.query, asked.visibility, asked.config, asked.as_of)
         marks.append(time.perf_counter())
     elif adapter.abilities.reads_vectors and adapter.embeddings is not None:
-        vector = yield from embed_query(adapter, asked.query)
+        found, index = yield from _matching(adapter, indexes, journal.embedders, asked, marks)
+        candidates = gather(index, found, asked.query, asked.visibility, asked.config, now)
+    elif (yield Step(journal.embedders.check)):
         marks.append(time.perf_counter())
         index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
+        candidates = gather(index, None, asked.query, asked.visibility, asked.config, now)
         marks.append(time.perf_counter())
-        _check_fits(vector, index)
-        candidates = gather(index, vector, asked.query, asked.visibility, asked.config, now)
     else:
         marks.append(time.perf_counter())
         search = functools.partial(widen, adapter, asked.namespace, asked.query, asked.visibility, asked.config, now)
@@ -155,7 +160,29 @@ def recalled(
         timings=timings,
         max_tokens=asked.max_tokens,
         as_of=asked.as_of,
+        embedder=str(journal.embedders.present or ""),
+        notice=_BY_WORDS.format(difference=difference) if (difference := journal.embedders.difference) else "",
     )
+
+
+def _matching(
+    adapter: StoreAdapter, indexes: IndexCache, embedders: Embedders, asked: Request, marks: list[float]
+) -> Steps[tuple[NDArray[np.float32] | None, ScopeIndex]]:
+    """The vector of the query and the index, both by one embedder; no vector where the store's cannot be had."""
+    while True:
+        used = adapter.embeddings
+        vector = None if embedders.difference else (yield from embed_query(adapter, asked.query))
+        marks[1:] = [time.perf_counter()]
+        index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
+        # Looked at afterwards: so long as the store has not gone over by now, the index is of this embedder.
+        differed = bool(embedders.difference)
+        differs = bool((yield Step(embedders.check)))
+        marks.append(time.perf_counter())
+        if differs:
+            return None, index
+        if adapter.embeddings is used and not differed:
+            _check_fits(vector, index)
+            return vector, index
 
 
 def _index_then(adapter: StoreAdapter, journal: Journal, asked: Request, now: datetime) -> Steps[ScopeIndex]:
@@ -167,8 +194,10 @@ def _index_then(adapter: StoreAdapter, journal: Journal, asked: Request, now: da
         raise InputError("as_of needs the embedder, and this store keeps it to itself; recall without as_of.")
     found = yield Step(functools.partial(journal.then, asked.namespace, asked.as_of, subtree=asked.subtree))
     items, vectors = [item for item, _ in found], [each for _, each in found]
-    if not adapter.abilities.reads_vectors:
-        vectors = yield from _embedded(adapter, items)
+    lacking = [at for at, each in enumerate(vectors) if each is EMBED_AGAIN or not adapter.abilities.reads_vectors]
+    made = yield from _embedded(adapter, [items[at] for at in lacking])
+    for at, each in zip(lacking, made, strict=True):
+        vectors[at] = each
     width = adapter.dimensions or next((len(row) for each in vectors for row in each.values()), 0)
     return index_of(asked.namespace, asked.subtree, with_vectors(items, vectors, width))
 
@@ -176,7 +205,7 @@ def _index_then(adapter: StoreAdapter, journal: Journal, asked: Request, now: da
 def _embedded(adapter: StoreAdapter, items: Sequence[StoredItem]) -> Steps[list[Vectors]]:
     if len(items) > MOST_EMBEDDED:
         raise InputError(
-            f"as_of would embed {len(items):,} memories, because this store's vectors cannot be read; "
+            f"as_of would embed {len(items):,} memories, because their vectors of then cannot be used; "
             f"{MOST_EMBEDDED:,} are allowed. Name a smaller namespace."
         )
     texts = [MemoryRecord.from_item(item).content for item in items]
@@ -200,7 +229,8 @@ def _check_bound(name: str, value: object) -> None:
         raise InputError(f"{name} must be a number, got {shown(value)}.")
 
 
-def _check_fits(vector: NDArray[np.float32], index: ScopeIndex) -> None:
+def _check_fits(vector: NDArray[np.float32] | None, index: ScopeIndex) -> None:
+    assert vector is not None, "only asked for where one was made"
     # A store that does not tell its dimensions shows them by its vectors.
     if len(index.matrix) and index.matrix.shape[1] != len(vector):
         raise EmbeddingError(

@@ -131,6 +131,8 @@ def _is_back(change: Change, first: Change) -> bool:
 def _obstacle(chain: Sequence[Change], wanted: set[str]) -> str:
     if any(change.erased or change.action == "erase" for change in chain):
         return "It was erased for good."
+    if any(change.action == "reembed" for change in chain):
+        return "A change of embedder is gone back on by reembed, not undone."
     others = [change for change in chain if change.id not in wanted]
     if others:
         return f"{others[-1].actor} has changed it since, on {others[-1].at:%Y-%m-%d %H:%M} UTC."

@@ -168,7 +168,8 @@ class Writing(Reading):
 
     def _planner(self, extractor: Any = None) -> Planner:
         chosen = self.extractor if extractor is None else extractor
-        return Planner(self.adapter, self._indexes, chosen, self.consolidator, self.config, self._clock)
+        require = self._journal.embedders.require
+        return Planner(self.adapter, self._indexes, chosen, self.consolidator, self.config, self._clock, require)
 
     def _planned(
         self, method: str, content: object, namespace: NamespaceLike, extract: bool, terms: Mapping[str, Any]

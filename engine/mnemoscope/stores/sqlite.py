@@ -192,7 +192,7 @@ class SqliteAdapter:
             self._write_all(cursor, prepare(writes, self.dimensions), guards)
             self._written.note_all()
 
-        return SqliteStaging(self.store.conn, reading=self._reading, writing=self._writing, written=written)
+        return SqliteStaging(reading=self._reading, writing=self._writing, written=written)
 
     def use(self, embeddings: Embeddings, dimensions: int) -> None:
         """Embed with these from now on."""

@@ -75,14 +75,12 @@ class SqliteStaging:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
         *,
         reading: Callable[[], AbstractContextManager[sqlite3.Cursor]],
         writing: Callable[[], AbstractContextManager[sqlite3.Cursor]],
         written: Callable[[sqlite3.Cursor, Sequence[Write], Sequence[Guard]], None],
     ) -> None:
         self._reading, self._writing, self._written = reading, writing, written
-        connection.create_function("mnemoscope_mark", 1, _mark, deterministic=True)
 
     def size(self) -> StagingSize:
         """How far it is; nothing is written."""
@@ -145,6 +143,7 @@ def _drop(cursor: sqlite3.Cursor) -> None:
 
 
 def _stale(cursor: sqlite3.Cursor, after: Place | None, limit: int) -> list[Stale]:
+    cursor.connection.create_function("mnemoscope_mark", 1, _mark, deterministic=True)
     behind = ("", "", "") if after is None else (after.prefix, after.key, after.field)
     return [
         Stale(Place(prefix, key, field), from_prefix(prefix), read_json(value), mark, digest)
