@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := app pages engine examples tests benchmarks
+SERVER := tests/langgraph_server
 
-.PHONY: run test check format constraints clean
+.PHONY: run test check format constraints server-requirements clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.app  ## Open the dashboard on sample data
@@ -31,6 +32,13 @@ constraints:  ## Resolve every dependency afresh and write their versions to con
 	    print(*(f"{name}=={pins[name]}" for name in sorted(pins.keys() - {"mnemoscope", "pip", "setuptools"})), sep="\n")' \
 	    > constraints.txt
 
+server-requirements: constraints.txt  ## Resolve the environment of the LangGraph server afresh
+	rm -rf build/resolve && $(PYTHON) -m venv build/resolve
+	build/resolve/bin/python -m pip install --quiet 'langgraph-cli[inmem]' \
+	    $$(grep -E '^(langchain|langchain-core|langgraph|langgraph-sdk|numpy|orjson|snowballstemmer)==' constraints.txt)
+	{ grep '^#' $(SERVER)/requirements.txt; build/resolve/bin/python -m pip freeze; } > build/requirements.txt
+	mv build/requirements.txt $(SERVER)/requirements.txt
+
 clean:  ## Remove what make made
 	rm -rf $(VENV) build dist *.egg-info
 
@@ -48,3 +56,9 @@ $(VENV)/.app: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[app,postgres,test]"
 	@touch $@ $(VENV)/.app
+
+# The tests of a LangGraph server are skipped without it. It has an environment of its own: it is no dependency of ours.
+$(VENV)/.server: $(VENV)/.made $(SERVER)/requirements.txt
+	$(PYTHON) -m venv $(VENV)/server
+	$(VENV)/server/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(SERVER)/requirements.txt
+	@touch $@

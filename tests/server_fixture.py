@@ -1,10 +1,11 @@
-"""The store of a LangGraph development server: the one that is named, or one that is started where the CLI is."""
+"""LangGraph development servers: the one that is named, or one that is started where its environment is."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,34 +22,76 @@ import pytest
 from langgraph.store.base import BaseStore
 from mnemoscope.stores import adapt
 from mnemoscope.stores.server import ServerStore
-from stores_fixture import GENERIC_FAULTS, Backend
+from stores_fixture import Backend
 
 VARIABLE = "MNEMOSCOPE_TEST_SERVER"
-FOLDER = Path(__file__).resolve().parent / "langgraph_server"
-ENGINE = FOLDER.parents[1] / "engine"
-PATIENCE_SECONDS = 60.0
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "tests" / "langgraph_server"
+ENVIRONMENT = ROOT / ".venv" / "server"
+HEADERS = {"x-api-key": "the-servers-key"}
+"""What the server of these files asks for; see `langgraph_server/auth.py`."""
 
-FAULTS = {
-    **GENERIC_FAULTS,
-    "test_any_text_is_a_key[generic-server-]": "a server refuses the empty key",
-}
-"""What the store of a development server cannot pass, and why."""
+PATIENCE_SECONDS = 90.0
+QUIET = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGGRAPH_NO_VERSION_CHECK": "1", "LANGSMITH_TRACING": "false"}
+
+
+class DevelopmentServer:
+    """A LangGraph development server over the files of `langgraph_server`, on a free port and with data of its own."""
+
+    def __init__(self, command: str, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        # It keeps its data beside the configuration, and looks for the embedder in the working folder.
+        shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
+        self.url = f"http://127.0.0.1:{port}"
+        self._folder = folder
+        self._command = [command, "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, on the data it had before; fails with its log where it does not answer."""
+        environment = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT / "engine")}
+        with (self._folder / "server.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, cwd=self._folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self._process.poll() is None and time.monotonic() < deadline:
+            try:
+                httpx.get(f"{self.url}/ok").raise_for_status()
+            except httpx.HTTPError:
+                time.sleep(0.2)
+            else:
+                return
+        self.stop()
+        log_end = (self._folder / "server.log").read_text(errors="replace")[-2_000:]
+        pytest.fail(f"the LangGraph server did not answer within {PATIENCE_SECONDS:g} s: {log_end}")
+
+    def stop(self) -> None:
+        """End it as a deploy does: it saves its data."""
+        self._process.send_signal(signal.SIGCONT)
+        self._process.terminate()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """Let it take connections and answer nothing, until it is stopped."""
+        self._process.send_signal(signal.SIGSTOP)
 
 
 @contextmanager
 def opened_server(_folder: Path) -> Iterator[Backend]:
     """The store of the server, emptied; skips where there is no server."""
-    url = server_url()
-    store = ServerStore(url)
+    store = ServerStore(server_url(), headers=HEADERS)
     others: list[Any] = []
 
     def other() -> BaseStore:
-        others.append(ServerStore(url))
+        others.append(ServerStore(server_url(), headers=HEADERS))
         return others[-1]
 
     empty(store)
     try:
-        yield Backend(adapt(store), store, lambda: everything(store), other, FAULTS)
+        yield Backend(adapt(store), store, lambda: everything(store), other)
     finally:
         for each in [store, *others]:
             each.close()
@@ -65,38 +108,24 @@ def empty(store: BaseStore) -> None:
         store.delete(item.namespace, item.key)
 
 
-@cache
 def server_url() -> str:
     """The URL of the server that MNEMOSCOPE_TEST_SERVER names, or of one that is started once for all tests."""
-    if named := os.environ.get(VARIABLE):
-        return named
-    command = shutil.which("langgraph", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
-    if command is None:
-        pytest.skip(f"no LangGraph server: set {VARIABLE} to the address of one over {FOLDER.name}/langgraph.json")
-    return _started(command)
+    return os.environ.get(VARIABLE) or _shared(command()).url
 
 
-def _started(command: str) -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def command() -> str:
+    """The `langgraph` command that servers are started with; skips where there is none."""
+    places = [str(ENVIRONMENT / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    found = shutil.which("langgraph", path=os.pathsep.join(places))
+    if found is None:
+        pytest.skip("no LangGraph server: `make .venv/.server` installs a development server for these tests")
+    return found
+
+
+@cache
+def _shared(command: str) -> DevelopmentServer:
     folder = Path(tempfile.mkdtemp(prefix="mnemoscope-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    options = ["--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
-    # It keeps its data beside the configuration, and looks for the embedder in the working folder.
-    shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
-    process = subprocess.Popen(
-        [command, "dev", *options], cwd=folder, env={**os.environ, "PYTHONPATH": str(ENGINE)},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    atexit.register(process.wait)
-    atexit.register(process.terminate)
-    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            httpx.get(f"{url}/ok").raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.2)
-        else:
-            return url
-    pytest.fail(f"the LangGraph server did not answer within {PATIENCE_SECONDS:g} s")
+    server = DevelopmentServer(command, folder)
+    atexit.register(server.stop)
+    return server

@@ -9,9 +9,9 @@ import sqlite3
 import tempfile
 import threading
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -42,14 +42,13 @@ class Backend:
     """An adapter under test, the stock store beneath it, and a second way to the same data.
 
     `other` opens the data anew, as another process would; None where only one object can hold it.
-    `rows` is everything the store holds, byte for byte. `faults` are the tests this store cannot pass, and why.
+    `rows` is everything the store holds, byte for byte.
     """
 
     adapter: StoreAdapter
     stock: BaseStore
     rows: Callable[[], Any]
     other: Callable[[], BaseStore] | None = None
-    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def vectors_for(content: str) -> Vectors:
@@ -71,27 +70,6 @@ def memory_store() -> InMemoryStore:
     return InMemoryStore(index={"dims": DIMENSIONS, "embed": EMBEDDINGS, "fields": ["content"]})
 
 
-NO_CREATION_TIME = "the official API cannot set a time of creation, and this store resets it"
-GENERIC_FAULTS = {
-    "test_times_are_aware_and_creation_survives_a_change": NO_CREATION_TIME,
-    "test_a_given_creation_time_is_kept_to_the_microsecond": NO_CREATION_TIME,
-}
-ORPHANS = "this store keeps the vectors of deleted items, and the official API cannot remove them"
-SHORT = "this store's own search leaves items out, and its vectors cannot be read"
-GENERIC_SQLITE_FAULTS = {
-    **GENERIC_FAULTS,
-    "test_no_vectors_clears_those_that_were": ORPHANS,
-    "test_vectors_of_fields_that_are_gone_go_too": ORPHANS,
-    "test_a_deleted_vector_does_not_come_back": ORPHANS,
-    "test_a_vector_the_store_left_behind_does_not_come_back": ORPHANS,
-    "test_search_fills_its_limit_and_puts_items_without_a_vector_last": SHORT,
-}
-GENERIC_POSTGRES_FAULTS = {
-    "test_a_given_creation_time_is_kept_to_the_microsecond": "the official API cannot set a time of creation",
-    "test_search_fills_its_limit_and_puts_items_without_a_vector_last": SHORT,
-}
-
-
 @contextmanager
 def opened_memory(_folder: Path) -> Iterator[Backend]:
     store = memory_store()
@@ -106,7 +84,6 @@ def opened_generic_memory(_folder: Path) -> Iterator[Backend]:
         store,
         # This store makes an empty namespace wherever something is looked for.
         lambda: repr([items for items in store._data.values() if items]),
-        faults=GENERIC_FAULTS,
     )
 
 
@@ -132,7 +109,7 @@ def opened_generic_sqlite(folder: Path) -> Iterator[Backend]:
     path = folder / "memories.sqlite"
     store = open_sqlite(path, embeddings=EMBEDDINGS)
     try:
-        yield Backend(GenericAdapter(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+        yield Backend(GenericAdapter(store), store, lambda: sqlite_rows(path))
     finally:
         store.conn.close()
 
@@ -157,14 +134,14 @@ def on_a_loop(opening: AbstractAsyncContextManager[Any]) -> Iterator[Any]:
 def opened_async_sqlite(folder: Path) -> Iterator[Backend]:
     path = folder / "memories.sqlite"
     with on_a_loop(async_sqlite(path)) as store:
-        yield Backend(adapt(store), store, lambda: sqlite_rows(path), faults=GENERIC_SQLITE_FAULTS)
+        yield Backend(adapt(store), store, lambda: sqlite_rows(path))
 
 
 @contextmanager
 def opened_async_postgres(_folder: Path) -> Iterator[Backend]:
     url = contract_database()
     with on_a_loop(async_postgres(url)) as store:
-        yield Backend(adapt(store), store, lambda: postgres_rows(url), faults=GENERIC_POSTGRES_FAULTS)
+        yield Backend(adapt(store), store, lambda: postgres_rows(url))
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, Namesp
 from mnemoscope.stores.base import EMBED_AGAIN, KEEP, Guard, Write
 from mnemoscope.stores.values import same_json
 from server_fixture import opened_server
+from store_skips import ABILITIES, skipped
 from stores_fixture import ANA, BACKENDS, DIMENSIONS, Backend, best_score, put, vectors_for
 
 LONG_AGO = datetime(2020, 2, 29, 12, 30, 15, 123456, tzinfo=UTC)
@@ -23,23 +24,20 @@ ALL = {**BACKENDS, "generic-server": opened_server}
 """Every store; that of a LangGraph server where there is one, see server_fixture."""
 
 
-@pytest.fixture(params=sorted(ALL))
+def stores() -> list[Any]:
+    """The parameters of `backend`; what a server answers for is on one worker, so that one is started."""
+    on_one_worker = pytest.mark.xdist_group("langgraph-server")
+    return [pytest.param(name, marks=on_one_worker if name.endswith("server") else ()) for name in sorted(ALL)]
+
+
+@pytest.fixture(params=stores())
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
-    with ALL[request.param](tmp_path) as opened:
-        if fault := opened.faults.get(request.function.__name__) or opened.faults.get(request.node.name):
-            pytest.skip(f"{request.param}: {fault}")
+    name = request.param
+    if reason := skipped(name, request.function, request.node.name):
+        pytest.skip(f"{name}: {reason}")
+    with ALL[name](tmp_path) as opened:
+        assert opened.adapter.abilities == ABILITIES[name]
         yield opened
-
-
-def needs(backend: Backend, ability: str) -> None:
-    if not getattr(backend.adapter.abilities, ability):
-        pytest.skip(f"{backend.adapter.name} lacks {ability}")
-
-
-def needs_other(backend: Backend) -> Callable[[], Any]:
-    if backend.other is None:
-        pytest.skip(f"{backend.adapter.name}: its data cannot be opened twice")
-    return backend.other
 
 
 def contents(backend: Backend, namespace: tuple[str, ...] = ANA, *, subtree: bool = False) -> dict[str, Any]:
@@ -271,23 +269,21 @@ def test_a_write_no_store_can_do_is_refused_whole(backend: Backend, write: Write
     assert backend.adapter.counts() == {}
 
 
+@pytest.mark.needs("reads_vectors")
 @pytest.mark.parametrize("vector", [np.ones(DIMENSIONS - 1), np.full(DIMENSIONS, np.nan), np.ones((2, DIMENSIONS))])
 def test_a_vector_that_does_not_fit_is_refused(backend: Backend, vector: Any) -> None:
-    needs(backend, "reads_vectors")
     with pytest.raises(InputError, match="vector for 'content'"):
         backend.adapter.write([put("good", "x"), Write(ANA, "bad", {"content": "x"}, vectors={"content": vector})])
     assert backend.adapter.counts() == {}
 
 
 def test_a_store_whose_vectors_cannot_be_read_embeds_by_itself(backend: Backend) -> None:
-    if backend.adapter.abilities.reads_vectors:
-        pytest.skip(f"{backend.adapter.name}: its vectors are given to it")
     backend.adapter.write([Write(ANA, "k", {"content": "green tea"}, vectors=EMBED_AGAIN)])
     assert best_score(backend.stock, "green tea") == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.needs("reads_vectors")
 def test_a_vector_of_zeros_is_left_out(backend: Backend) -> None:
-    needs(backend, "reads_vectors")
     zeros = {"content": np.zeros(DIMENSIONS, np.float32)}
     backend.adapter.write([Write(ANA, "k", {"content": "green tea"}, vectors=zeros)])
     assert len(backend.adapter.load(ANA).matrix) == 0
@@ -394,9 +390,9 @@ def changes(store: Any) -> dict[str, Callable[[], None]]:
     }
 
 
+@pytest.mark.needs("sees_changes")
 @pytest.mark.parametrize("change", ["put", "same value", "no vector", "delete"])
 def test_the_token_tells_of_a_change_by_the_store_itself(backend: Backend, change: str) -> None:
-    needs(backend, "sees_changes")
     backend.adapter.write([put("k", "green tea")])
     before = backend.adapter.token(ANA), backend.adapter.token(("memories",), subtree=True)
     assert before == (backend.adapter.token(ANA), backend.adapter.token(("memories",), subtree=True))
@@ -405,10 +401,11 @@ def test_the_token_tells_of_a_change_by_the_store_itself(backend: Backend, chang
     assert backend.adapter.token(("memories",), subtree=True) != before[1]
 
 
+@pytest.mark.needs("sees_changes")
 @pytest.mark.parametrize("change", ["put", "same value", "no vector", "delete"])
 def test_the_token_tells_of_a_change_by_another_process(backend: Backend, change: str) -> None:
-    needs(backend, "sees_changes")
-    other = needs_other(backend)()
+    assert backend.other
+    other = backend.other()
     backend.adapter.write([put("k", "green tea")])
     before = backend.adapter.token(ANA)
     changes(other)[change]()
@@ -444,8 +441,8 @@ def test_load_is_what_the_store_holds(backend: Backend) -> None:
     assert [item.ref for item in loaded.items] == sorted(stock)
 
 
+@pytest.mark.needs("reads_vectors")
 def test_load_gives_every_vector_with_its_item_and_field(backend: Backend) -> None:
-    needs(backend, "reads_vectors")
     two = {**vectors_for("alpha"), "title": vectors_for("beta")["content"]}
     backend.adapter.write([Write(ANA, "two", {"content": "alpha", "title": "beta"}, vectors=two)])
     backend.adapter.write([put("one", "gamma"), Write(ANA, "none", {"content": "delta"})])

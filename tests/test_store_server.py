@@ -30,6 +30,7 @@ class Api(BaseHTTPRequestHandler):
 
     store: InMemoryStore
     broken = False
+    foreign: bytes | None = None
 
     def do_GET(self) -> None:
         query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
@@ -67,6 +68,7 @@ class Api(BaseHTTPRequestHandler):
         if self.broken:
             status, body = 500, {"detail": "out of order"}
         content = b"" if body is None else json.dumps(body).encode()
+        content = content if self.foreign is None else self.foreign
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -168,6 +170,18 @@ def test_a_server_that_fails_is_no_empty_store(opened: Callable[..., MemoryEngin
     api.broken = True
     with pytest.raises(StoreError, match="answered 500"):
         engine.counts()
+
+
+@pytest.mark.parametrize("answer", [b"<html>Welcome</html>", b'{"hello": "world"}', b"[]", b"null", b""])
+def test_what_another_server_answers_is_no_empty_store(
+    opened: Callable[..., MemoryEngine], api: type[Api], answer: bytes
+) -> None:
+    engine = opened()
+    api.foreign = answer
+    with pytest.raises(StoreError, match="answered what no LangGraph server answers"):
+        engine.counts()
+    with pytest.raises(StoreError, match="answered what no LangGraph server answers"):
+        asyncio.run(engine.store.asearch(ANA))
 
 
 def test_what_the_server_cannot_do_is_said(opened: Callable[..., MemoryEngine]) -> None:

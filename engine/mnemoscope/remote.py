@@ -37,8 +37,8 @@ class RemoteBackground:
     """Submits conversations to the server at `url`, to be remembered by its graph `graph`.
 
     The graph has a remember node, and takes `messages`. Runs of one namespace and thread follow each other on a thread
-    of the server's own; since the node reads each turn once, whole conversations may be submitted again. `secrets` are
-    left out of every message.
+    of the server's own, which no other graph uses; since the node reads each turn once, whole conversations may be
+    submitted again. `secrets` are left out of every message.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class RemoteBackground:
         kept = _kept(config, self._namespace_key, list(where))
         try:
             run = self._client.runs.create(
-                str(uuid.uuid5(_THREADS, "\x1f".join([*where, "", thread or ""]))),
+                str(uuid.uuid5(_THREADS, "\x1f".join([*where, "", thread or "", "", self._graph]))),
                 self._graph,
                 input=asked,
                 config=cast(Config, kept),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -34,7 +35,8 @@ SERVER_LIMITS = (
 )
 """What the server cannot do, in sentences for people."""
 
-_SECONDS = httpx.Timeout(connect=5.0, read=60.0, write=60.0, pool=5.0)
+_FAILURES = (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError)
+_SLOW = (httpx.ReadTimeout, httpx.WriteTimeout)
 
 
 class ServerStore(BaseStore):
@@ -43,17 +45,27 @@ class ServerStore(BaseStore):
     Reads of a batch see the store as it is when it is their turn. `secrets` are left out of every message.
 
     Raises:
-        StoreUnavailableError: (on use) the server cannot be reached, or refuses who asks.
-        StoreError: (on use) the server failed, or refused the operation.
-        InputError: (on use) a key is empty, which no server takes.
+        StoreUnavailableError: (on use) the server cannot be reached, does not answer in time, or refuses who asks.
+        StoreError: (on use) the server failed, refused the operation, or is none.
+        InputError: (on use) a key is empty, or a label is or holds a period, which no server takes.
     """
 
     supports_ttl = True
 
-    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+        timeout_seconds: float = 60.0,
+    ) -> None:
         self.url = url
+        self._patience = timeout_seconds
+        self._is_store = False
+        timeout = httpx.Timeout(timeout_seconds, connect=5.0, pool=5.0)
         # The package's own factories try five times over eight seconds, and send keys found in the environment.
-        self._options: dict[str, Any] = {"base_url": url, "headers": dict(headers or {}), "timeout": _SECONDS}
+        self._options: dict[str, Any] = {"base_url": url, "headers": dict(headers or {}), "timeout": timeout}
         self._secrets = tuple(secrets)
         self._client = SyncLangGraphClient(httpx.Client(transport=httpx.HTTPTransport(retries=1), **self._options))
 
@@ -72,28 +84,41 @@ class ServerStore(BaseStore):
         self._client.close()
 
     def _done(self, op: Op) -> Result:
-        if isinstance(op, GetOp) and not op.key:
-            return None
+        if _finds_nothing(op):
+            return None if isinstance(op, GetOp) else []
         name, arguments = _request(op)
         try:
             answer = getattr(self._client.store, name)(*arguments[0], **arguments[1])
-        except NotFoundError:
+        except _FAILURES as error:
+            if not _may_be_missing(op, error):
+                raise self._translated(error) from None
+            # Any other server answers so too, whatever it is asked.
+            if not self._is_store:
+                self._done(_A_NAMESPACE)
             return None
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            raise self._translated(error) from None
-        return _result(op, answer)
+        return self._read(op, answer)
 
     async def _adone(self, client: Any, op: Op) -> Result:
-        if isinstance(op, GetOp) and not op.key:
-            return None
+        if _finds_nothing(op):
+            return None if isinstance(op, GetOp) else []
         name, arguments = _request(op)
         try:
             answer = await getattr(client, name)(*arguments[0], **arguments[1])
-        except NotFoundError:
+        except _FAILURES as error:
+            if not _may_be_missing(op, error):
+                raise self._translated(error) from None
+            if not self._is_store:
+                await self._adone(client, _A_NAMESPACE)
             return None
-        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            raise self._translated(error) from None
-        return _result(op, answer)
+        return self._read(op, answer)
+
+    def _read(self, op: Op, answer: Any) -> Result:
+        try:
+            result = _result(op, answer)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise StoreError(f"{self.url} answered what no LangGraph server answers. Check the address.") from None
+        self._is_store = True
+        return result
 
     def _translated(self, error: Exception) -> StoreError:
         said = scrub(f"{type(error).__name__}: {error}", self._secrets)
@@ -103,11 +128,38 @@ class ServerStore(BaseStore):
                 f"The LangGraph server {self.url} refuses who asks ({said}). Set its key under headers, as "
                 '{ x-api-key = "${NAME}" }.'
             )
-        if status is None:
-            return StoreUnavailableError(
-                f"The LangGraph server {self.url} cannot be reached ({said}). Check host and port, and that it runs."
+        if status == 404:
+            return StoreError(
+                f"There is no LangGraph server's store at {self.url} ({said}). Check the address, and that the "
+                "server has a store."
             )
-        return StoreError(f"The LangGraph server {self.url} answered {status} ({said}). See its log.")
+        if status is not None:
+            return StoreError(f"The LangGraph server {self.url} answered {status} ({said}). See its log.")
+        if isinstance(error, _SLOW):
+            return StoreUnavailableError(
+                f"The LangGraph server {self.url} did not answer within {self._patience:g} s. What it was asked may "
+                "have been carried out all the same."
+            )
+        if isinstance(error, json.JSONDecodeError):
+            return StoreError(f"{self.url} answered what no LangGraph server answers. Check the address.")
+        return StoreUnavailableError(
+            f"The LangGraph server {self.url} cannot be reached ({said}). Check host and port, and that it runs."
+        )
+
+
+def _finds_nothing(op: Op) -> bool:
+    """Whether nothing can be where the operation reads; some servers would take a label apart at its periods."""
+    if isinstance(op, GetOp):
+        return not op.key or not _is_whole(op.namespace)
+    return isinstance(op, SearchOp) and not _is_whole(op.namespace_prefix)
+
+
+def _is_whole(namespace: Iterable[str]) -> bool:
+    return all(label and "." not in label for label in namespace)
+
+
+def _may_be_missing(op: Op, error: Exception) -> bool:
+    return isinstance(op, GetOp) and isinstance(error, NotFoundError)
 
 
 def _request(op: Op) -> tuple[str, tuple[tuple[Any, ...], dict[str, Any]]]:
@@ -120,6 +172,8 @@ def _request(op: Op) -> tuple[str, tuple[tuple[Any, ...], dict[str, Any]]]:
     if isinstance(op, PutOp):
         if not op.key:
             raise InputError(f"The empty key in {show_namespace(op.namespace)} cannot be stored: a server refuses it.")
+        if not _is_whole(op.namespace):
+            raise InputError(f"A server takes no label that is empty or holds a period: {op.namespace!r}.")
         if op.value is None:
             return "delete_item", ((op.namespace,), {"key": op.key})
         minutes = None if op.ttl is None else max(1, round(op.ttl))
@@ -127,6 +181,10 @@ def _request(op: Op) -> tuple[str, tuple[tuple[Any, ...], dict[str, Any]]]:
     if isinstance(op, ListNamespacesOp):
         return "list_namespaces", ((), _listing(op))
     raise StoreError(f"{type(op).__name__} is no operation of a store.")
+
+
+_A_NAMESPACE = ListNamespacesOp(limit=1)
+"""What a server with a store answers, and no other."""
 
 
 def _listing(op: ListNamespacesOp) -> dict[str, Any]:
@@ -144,7 +202,7 @@ def _listing(op: ListNamespacesOp) -> dict[str, Any]:
 
 def _result(op: Op, answer: Any) -> Result:
     if isinstance(op, GetOp):
-        return None if answer is None else cast(Result, Item(**_times(answer)))
+        return cast(Result, Item(**_times(answer))) if answer else None
     if isinstance(op, SearchOp):
         return [SearchItem(**_times(item), score=item.get("score")) for item in answer["items"]]
     if isinstance(op, ListNamespacesOp):
