@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from app.display import one_line
 from app.scripting import (
+    MOMENT,
     NAMESPACE_OPTION,
     SUBTREE_OPTION,
     print_json,
     print_records,
     record_value,
     script_options,
+    taken_out,
     working_engine,
 )
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryMatch, RecallResult
 
-__all__ = ["listing", "recall"]
+__all__ = ["FILTER", "listing", "recall"]
+
+_ASKED = (
+    "subtree", "limit", "min_score", "min_similarity", "max_tokens", "since", "until", "as_of", "filter", "source",
+    "include_private",
+)  # fmt: skip
+
+
+class _Filter(click.ParamType[dict[str, Any]]):
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        try:
+            found = value if isinstance(value, dict) else json.loads(value)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            self.fail(f'{value!r} is no JSON object; write it as \'{{"metadata.team": "red"}}\'.', param, ctx)
+        return found
+
+
+FILTER = _Filter()
+"""The type of an option that is a filter."""
 
 _category_option = click.option("--category", "categories", multiple=True, help="Only with this category; repeatable.")
 _source_option = click.option("--source", help="On whose behalf: makes that source's private memories visible.")
@@ -33,20 +58,31 @@ _private_option = click.option("--include-private", is_flag=True, help="Everybod
 @NAMESPACE_OPTION
 @SUBTREE_OPTION
 @click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="How many at most.")
-@click.option("--min-score", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="The least score.")
+@click.option("--min-score", type=click.FloatRange(0, 1), help="The least score; by default the profile's.")
+@click.option("--min-similarity", type=click.FloatRange(0, 1), help="The least similarity; by default the profile's.")
+@click.option("--max-tokens", type=click.IntRange(0), help="Those that fit into so many tokens of a prompt.")
+@click.option("--since", type=MOMENT, help="What changed from then on, such as 2026-01-31T18:30+02:00.")
+@click.option("--until", type=MOMENT, help="What changed up to then.")
+@click.option("--as-of", type=MOMENT, help="The store as it was then.")
+@click.option("--filter", type=FILTER, help="""What must hold, as JSON: '{"metadata.team": "red"}'.""")
 @_category_option
 @_source_option
 @_private_option
 def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, ...], **options: Any) -> None:
     """Recall what matters to QUERY, best first; the recall is not noted as an agent's."""
-    asked = {name: options.pop(name) for name in ("subtree", "limit", "min_score", "source", "include_private")}
+    asked = taken_out(options, *_ASKED)
     with working_engine(options) as engine:
+        from mnemoscope import Drop
+
         result = engine.recall(query, namespace, categories=categories or None, **asked)
         if as_json:
             print_json(_result_value(result))
             return
         for match in result:
             click.echo(f"{match.score:.3f}  {one_line(match.record.key)}  {one_line(match.record.content, 500)}")
+        for reason, count in result.dropped_counts.items():
+            if reason is not Drop.BEYOND_LIMIT:
+                click.echo(f"{count:,} not returned: {reason.label}.", err=True)
         if not result.exact:
             click.echo(f"Of {result.total:,} memories {result.examined:,} were examined.", err=True)
 
@@ -84,6 +120,7 @@ def _result_value(result: RecallResult) -> dict[str, Any]:
         "exact": result.exact,
         "examined": result.examined,
         "total": result.total,
+        "dropped": {reason.label: count for reason, count in result.dropped_counts.items()},
         "matches": [_match_value(match) for match in result],
     }
 

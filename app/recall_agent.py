@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import datetime
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.rendering import node_text, tool_text
+from mnemoscope.rendering import node_text, tokens_of, tool_text
 
 from app.display import counted, safe
 from app.recall_query import RecallQuery
@@ -14,7 +15,6 @@ from app.recall_settings import RankingSettings
 
 __all__ = ["draw", "in_python"]
 
-_CHARACTERS_A_TOKEN = 4
 _NODE, _TOOL, _PYTHON = "Recall node", "Tool search_memory", "Python"
 
 
@@ -26,7 +26,7 @@ def draw(result: RecallResult, asked: RecallQuery, chosen: RankingSettings) -> N
         with tab:
             if text:
                 st.code(safe(text), language=None, wrap_lines=True)
-            tokens = -(-len(text) // _CHARACTERS_A_TOKEN)
+            tokens = tokens_of(text)
             st.caption(f"{counted(len(text), 'character')}, about {counted(tokens, 'token')}, with the settings here.")
     with python:
         st.code(in_python(asked, chosen), language="python", wrap_lines=True)
@@ -35,16 +35,14 @@ def draw(result: RecallResult, asked: RecallQuery, chosen: RankingSettings) -> N
 def in_python(asked: RecallQuery, chosen: RankingSettings) -> str:
     """The Python lines that make the same configuration and the same recall."""
     arguments = [repr(asked.text), repr(asked.namespace), f"limit={chosen.limit}"]
-    given = {
-        "subtree": asked.subtree or None,
-        "categories": list(asked.categories) or None,
-        "include_private": asked.include_private or None,
-        "min_score": chosen.min_score or None,
-        "min_similarity": chosen.min_similarity,
-    }
-    arguments += [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    given = asked.options | ({} if chosen.max_tokens is None else {"max_tokens": chosen.max_tokens})
+    arguments += [f"{name}={_literal(value)}" for name, value in given.items()]
     arguments += ["config=config"]
     return f"config = {_config(chosen.config)}\nresult = engine.recall(\n    " + ",\n    ".join(arguments) + ",\n)"
+
+
+def _literal(value: object) -> str:
+    return f"datetime.fromisoformat({value.isoformat()!r})" if isinstance(value, datetime) else repr(value)
 
 
 def _config(config: MemoryConfig) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from mnemoscope import MemoryEngine, RecallResult
 
+from app.recall_filters import RecallFilters
 from app.recall_query import RecallQuery
 
 __all__ = ["MOST_RETURNED", "control_similarity", "fetch"]
@@ -42,7 +43,9 @@ def control_similarity(engine: MemoryEngine, asked: RecallQuery) -> float | None
     """How similar the nearest memory is to a query without meaning; None where that would cost a search."""
     if not engine.adapter.abilities.reads_vectors:
         return None
-    result = fetch(engine, replace(asked, text=CONTROL, categories=(), include_private=True))
+    if asked.filters.as_of is not None:
+        return None
+    result = fetch(engine, RecallQuery(CONTROL, asked.namespace, asked.subtree, RecallFilters(include_private=True)))
     return max((each for each in result.ranking.candidates.cosine.tolist() if each == each), default=None)
 
 
@@ -60,12 +63,11 @@ def _recall(engine: MemoryEngine, asked: RecallQuery) -> RecallResult:
     return engine.recall(
         asked.text,
         asked.namespace,
-        subtree=asked.subtree,
-        categories=list(asked.categories) or None,
-        include_private=asked.include_private,
         limit=MOST_RETURNED,
+        min_score=0.0,
         config=config,
         touch=False,
+        **asked.options,
     )
 
 

@@ -33,7 +33,7 @@ def draw(working: Session, result: RecallResult, asked: RecallQuery, chosen: Ran
         with st.popover("Save as case", icon=":material/fact_check:", key="recall.case"):
             _draw_case(working, result, asked)
         with st.popover("Save profile", icon=":material/bookmark:", key="recall.profile"):
-            tune_profile.draw(working, chosen.config, chosen.min_score, prefix="recall.", on_saved=_note)
+            tune_profile.draw(working, chosen.config, prefix="recall.", on_saved=_note)
 
 
 def _draw_case(working: Session, result: RecallResult, asked: RecallQuery) -> None:

@@ -1,23 +1,24 @@
-"""What is asked on the Recall page: the query, and the filters that need the store. All of it is in the URL."""
+"""What is asked on the Recall page: the query and its filters, all of it in the URL, and what was asked before."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
+from mnemoscope.index import ScopeIndex
 from mnemoscope.namespaces import Namespace
 from mnemoscope.records import MemoryRecord
 
-from app.display import one_line
+from app import recall_filters, recall_history
+from app.recall_filters import RecallFilters
+from app.recall_history import QUERY_KEY
 from app.scope import Scope
+from app.session import Session
 
-__all__ = ["CATEGORIES_KEY", "PRIVATE_KEY", "QUERY_KEY", "RecallQuery", "clear_filters", "draw", "offer_examples"]
-
-QUERY_KEY = "r_q"
-CATEGORIES_KEY = "r_cat"
-PRIVATE_KEY = "r_private"
+__all__ = ["QUERY_KEY", "RecallQuery", "draw", "offer_examples"]
 
 LONGEST = 10_000
 _EXAMPLES = 5
@@ -30,17 +31,16 @@ class RecallQuery:
     text: str
     namespace: Namespace
     subtree: bool
-    categories: tuple[str, ...]
-    include_private: bool
+    filters: RecallFilters = field(default_factory=RecallFilters)
 
     @property
-    def is_filtered(self) -> bool:
-        """Whether anything but the scope leaves memories out."""
-        return bool(self.categories)
+    def options(self) -> dict[str, Any]:
+        """What is set of it, as arguments of `engine.recall` beside query and namespace."""
+        return ({"subtree": True} if self.subtree else {}) | self.filters.options
 
 
-def draw(scope: Scope, records: Sequence[MemoryRecord]) -> RecallQuery:
-    """Draw the query box and the filters over the records of the scope; what is asked."""
+def draw(working: Session, scope: Scope, index: ScopeIndex) -> RecallQuery:
+    """Draw the query box, the filters over the index of the scope, and what was asked before; what is asked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = st.text_input(
             "Query",
@@ -51,13 +51,9 @@ def draw(scope: Scope, records: Sequence[MemoryRecord]) -> RecallQuery:
             placeholder="Ask what the agent would ask",
             label_visibility="collapsed",
         )
-        categories, include_private = _draw_filters(records)
-    return RecallQuery(text.strip(), scope.namespace, scope.subtree, tuple(categories), include_private)
-
-
-def clear_filters() -> None:
-    """Take every filter back, from a callback."""
-    st.session_state[CATEGORIES_KEY] = []
+        filters = recall_filters.draw(index, _categories(index.records))
+        recall_history.draw(working, scope, text.strip())
+    return RecallQuery(text.strip(), scope.namespace, scope.subtree, filters)
 
 
 def offer_examples(records: Sequence[MemoryRecord]) -> None:
@@ -68,30 +64,6 @@ def offer_examples(records: Sequence[MemoryRecord]) -> None:
     with st.container(horizontal=True, horizontal_alignment="center", gap="small"):
         for name in examples:
             st.button(name, key=f"recall.example-{name}", icon=":material/search:", on_click=_ask, args=(name,))
-
-
-def _draw_filters(records: Sequence[MemoryRecord]) -> tuple[list[str], bool]:
-    names = _categories(records)
-    # Before the widgets are first drawn, what the URL says is not in the session yet.
-    chosen = list(st.session_state.get(CATEGORIES_KEY, st.query_params.get_all(CATEGORIES_KEY)))
-    count = len(chosen) + bool(st.session_state.get(PRIVATE_KEY, st.query_params.get(PRIVATE_KEY) == "true"))
-    label = f"Filters · {count}" if count else "Filters"
-    with st.popover(label, icon=":material/filter_list:", width="content"):
-        categories = st.multiselect(
-            "Categories",
-            [*names, *(name for name in chosen if name not in names)],
-            key=CATEGORIES_KEY,
-            bind="query-params",
-            format_func=lambda name: one_line(name, 60),
-            placeholder="Any category",
-        )
-        include_private = st.toggle(
-            "Show private memories",
-            key=PRIVATE_KEY,
-            bind="query-params",
-            help="An agent sees a private memory only on behalf of its own source.",
-        )
-    return categories, include_private
 
 
 def _categories(records: Sequence[MemoryRecord]) -> list[str]:

@@ -16,15 +16,13 @@ from mnemoscope.stores.base import Ref
 
 from app import recall_bars, recall_chosen
 from app.display import age, counted, one_line
+from app.recall_settings import CUTS
 from app.tables import key_of
 
-__all__ = ["CUTS", "REASON_KEY", "Row", "draw_dropped", "draw_returned", "dropped_rows", "returned_rows"]
+__all__ = ["REASON_KEY", "Row", "draw_dropped", "draw_returned", "dropped_rows", "returned_rows"]
 
 REASON_KEY = "recall.reason"
 MORE_KEY = "recall.more"
-
-CUTS = (Drop.BEYOND_LIMIT, Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY)
-"""The reasons that are a matter of numbers: those memories are near misses, the others were filtered out."""
 
 _TEXT_LIMIT = 320
 _DROPPED_AT_FIRST = 5
@@ -32,6 +30,7 @@ _DROPPED_MORE = 25
 
 _REASONS: dict[Drop, str] = {
     Drop.BEYOND_LIMIT: "Beyond the limit",
+    Drop.BEYOND_TOKENS: "Beyond the token budget",
     Drop.BELOW_SCORE: "Below minimum score",
     Drop.BELOW_SIMILARITY: "Below minimum similarity",
     Drop.CATEGORY: "Other category",
@@ -132,7 +131,7 @@ def _chosen_row(result: RecallResult, rows: Sequence[Row]) -> list[Row]:
 def _dropped_row(result: RecallResult, at: int, drop: Drop) -> Row:
     position = int((result.ranking.dropped_order == at).argmax())
     dropped = result.dropped[position]
-    is_ranked = drop in (Drop.BEYOND_LIMIT, Drop.BELOW_SCORE)
+    is_ranked = drop in (Drop.BEYOND_LIMIT, Drop.BEYOND_TOKENS, Drop.BELOW_SCORE)
     return Row(
         dropped.record,
         dropped.parts,

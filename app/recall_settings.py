@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 import streamlit as st
-from mnemoscope import KNOBS, PRESETS, MemoryConfig, RecallResult, Remedy
+from mnemoscope import KNOBS, PRESETS, Drop, MemoryConfig, RecallResult, Remedy
 from mnemoscope.config_profiles import Profile
 
 from app.recall_candidates import MOST_RETURNED
 
 __all__ = [
+    "CUTS",
     "KEYS",
+    "MOST_TOKENS",
     "PRESET_KEY",
     "RESET_KEY",
     "STORED",
@@ -27,6 +29,10 @@ __all__ = [
 
 PRESET_KEY = "recall.preset"
 RESET_KEY = "recall.reset"
+MOST_TOKENS = 1_000_000
+CUTS = (Drop.BEYOND_LIMIT, Drop.BEYOND_TOKENS, Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY)
+"""The reasons that are a matter of numbers: those memories are near misses, the others were filtered out."""
+
 STORED = "stored"
 """Stands for the engine's own configuration where presets are chosen."""
 
@@ -39,6 +45,7 @@ KEYS: dict[str, str] = {
     "min_score": "r_min",
     "min_similarity": "r_sim",
     "limit": "r_k",
+    "max_tokens": "r_tok",
 }
 """The URL parameter of each setting, which is its widget's key too."""
 
@@ -51,8 +58,8 @@ _LABELS: dict[str, str] = {
     "min_similarity": "Minimum similarity",
 }
 _HELP: dict[str, str] = {
-    "min_score": "Leaves out what scores less.",
-    "min_similarity": "Leaves out what is less similar, however recent or important; 0 is off.",
+    "min_score": "Leaves out what scores less. Saved with a profile.",
+    "min_similarity": "Leaves out what is less similar, however recent or important; 0 is off. Saved with a profile.",
 }
 _DAYS = (0.25, 0.5, *range(1, 31), *range(35, 95, 5), *range(100, 375, 25), 450, 545, 730, 1095, 1825, 3650)
 _NAMED: dict[str, str] = {
@@ -64,33 +71,30 @@ _NAMED: dict[str, str] = {
     "min_score": "the minimum score",
     "min_similarity": "the minimum similarity",
     "limit": "the limit",
+    "max_tokens": "the token budget",
 }
+_WHOLE = ("limit", "max_tokens")
 _STEP = 0.01
 _LIMIT = 10
 
 
 @dataclass(frozen=True)
 class RankingSettings:
-    """A configuration with the minimums and the limit; no `min_similarity` is None."""
+    """A configuration, the limit, and the budget of tokens, if there is one."""
 
     config: MemoryConfig
     limit: int
-    min_score: float
-    min_similarity: float | None
+    max_tokens: int | None = None
 
     def rank(self, fetched: RecallResult) -> RecallResult:
         """The fetched candidates under these settings; no store, embedding or model call."""
-        asked = replace(fetched, min_similarity=self.min_similarity)
-        return asked.rerank(self.config, limit=self.limit, min_score=self.min_score)
+        asked = replace(fetched, min_similarity=self.config.min_similarity or None, max_tokens=self.max_tokens)
+        return asked.rerank(self.config, limit=self.limit, min_score=self.config.min_score)
 
     def having(self, setting: str, value: float) -> RankingSettings:
         """These settings with one changed."""
-        if setting == "limit":
-            return replace(self, limit=int(value))
-        if setting == "min_score":
-            return replace(self, min_score=value)
-        if setting == "min_similarity":
-            return replace(self, min_similarity=value or None)
+        if setting in _WHOLE:
+            return replace(self, **{setting: int(value)})  # type: ignore[arg-type]
         return self.having_config(replace(self.config, **{setting: value}))  # type: ignore[arg-type]
 
     def having_config(self, config: MemoryConfig) -> RankingSettings:
@@ -114,13 +118,22 @@ def draw(stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words:
         help=KNOBS["recency_half_life_days"].help,
     )
     st.markdown("**Cuts**")
-    min_score, min_similarity = _slider("min_score", 0.0), _slider("min_similarity", 0.0)
+    minimums = {name: _slider(name, float(getattr(stored, name))) for name in ("min_score", "min_similarity")}
     limit = st.number_input("Limit", 1, MOST_RETURNED, _LIMIT, key=KEYS["limit"], bind="query-params")
+    tokens = st.number_input(
+        "Token budget",
+        1,
+        MOST_TOKENS,
+        None,
+        key=KEYS["max_tokens"],
+        bind="query-params",
+        placeholder="None",
+        help="How many tokens the memories may take up in a prompt, each as its line of the recall node.",
+    )
     chosen = RankingSettings(
-        config=_config(stored, {**weights, "recency_half_life_days": float(half_life)}),
+        config=_config(stored, {**weights, **minimums, "recency_half_life_days": float(half_life)}),
         limit=int(limit),
-        min_score=min_score,
-        min_similarity=min_similarity or None,
+        max_tokens=None if tokens is None else int(tokens),
     )
     if chosen.config != stored:
         st.caption(":material/tune: The agent uses the stored profile, not this.")
@@ -139,8 +152,9 @@ def settable(remedy: Remedy, stored: MemoryConfig) -> float | None:
     if remedy.before is None or remedy.readable is None:
         return 0.0 if remedy.setting == "min_similarity" else None
     rises = remedy.readable > remedy.before
-    if remedy.setting == "limit":
-        return remedy.readable if remedy.readable <= MOST_RETURNED else None
+    if remedy.setting in _WHOLE:
+        most = MOST_RETURNED if remedy.setting == "limit" else MOST_TOKENS
+        return remedy.readable if remedy.readable <= most else None
     if remedy.setting == "recency_half_life_days":
         days = _days(stored)
         beyond = [day for day in days if (day >= remedy.readable if rises else day <= remedy.readable)]
@@ -157,9 +171,9 @@ def change_in_words(remedy: Remedy, value: float) -> str:
     return f"{'Raise' if value > before else 'Lower'} {_NAMED[remedy.setting]} from {before:.4g} to {value:g}{unit}"
 
 
-def take(setting: str, value: float) -> None:
+def take(setting: str, value: float | None) -> None:
     """Set the setting's widget, from a callback."""
-    st.session_state[KEYS[setting]] = int(value) if setting == "limit" else value
+    st.session_state[KEYS[setting]] = int(value) if setting in _WHOLE and value is not None else value
 
 
 def _draw_profiles(stored: MemoryConfig, profiles: Mapping[str, Profile]) -> None:
@@ -187,18 +201,17 @@ def _draw_profiles(stored: MemoryConfig, profiles: Mapping[str, Profile]) -> Non
 def _take_profile(stored: MemoryConfig, profiles: Mapping[str, Profile]) -> None:
     name = st.session_state[PRESET_KEY]
     _set_sliders(stored if name == STORED else profiles[name].config, stored)
-    take("min_score", 0.0 if name == STORED else float(profiles[name].min_score))
 
 
 def _reset(stored: MemoryConfig) -> None:
     st.session_state[PRESET_KEY] = STORED
     _set_sliders(stored, stored)
-    for name, value in (("min_score", 0.0), ("min_similarity", 0.0), ("limit", _LIMIT)):
-        take(name, value)
+    take("limit", _LIMIT)
+    st.session_state[KEYS["max_tokens"]] = None
 
 
 def _set_sliders(config: MemoryConfig, stored: MemoryConfig) -> None:
-    for name in _weight_names(weighs_words=True):
+    for name in (*_weight_names(weighs_words=True), "min_score", "min_similarity"):
         take(name, float(getattr(config, name)))
     take("recency_half_life_days", _nearest(config.recency_half_life_days, _days(stored)))
 

@@ -1,4 +1,4 @@
-"""What the Recall page shows in place of results: no query yet, nothing there, all filtered out, all cut off."""
+"""What the Recall page shows in place of results: no query yet, nothing there, a filter that is none."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
-from mnemoscope import MemoryEngine, MemoryRecord, RecallResult
+from mnemoscope import MemoryEngine, MemoryRecord
 from mnemoscope.namespaces import Namespace, show_namespace
 
 from app import navigation, recall_query, states
-from app.display import counted, one_line
+from app.display import counted, one_line, safe
 from app.recall_query import QUERY_KEY, RecallQuery
-from app.recall_rows import CUTS
 from app.scope import Scope
 
-__all__ = ["draw_cut_off", "draw_empty", "draw_start", "is_filtered_out"]
+__all__ = ["draw_empty", "draw_start", "draw_unreadable_filter"]
 
 
 def draw_start(records: Sequence[MemoryRecord]) -> None:
@@ -45,16 +44,7 @@ def draw_empty(engine: MemoryEngine, asked: RecallQuery, counts: Mapping[Namespa
             navigation.link_to("recall", "Look there", ns=list(namespace), **{QUERY_KEY: asked.text})
 
 
-def draw_cut_off(result: RecallResult) -> None:
-    """Memories are there, and a minimum or the filters leave none of them."""
-    if is_filtered_out(result):
-        states.filtered_out(result.total, key="recall.clear", on_clear=recall_query.clear_filters)
-        return
-    best = next(each for each in result.dropped if each.reason in CUTS)
-    with st.container(border=True, key="recall-cut-off"):
-        st.markdown(f":material/vertical_align_top: **No memory reaches the minimum.** The best: {best.detail}.")
-
-
-def is_filtered_out(result: RecallResult) -> bool:
-    """Whether it is the filters, and no minimum, that leave nothing."""
-    return not any(result.dropped_counts.get(drop) for drop in CUTS)
+def draw_unreadable_filter(problem: str) -> None:
+    """The filter on fields is none: say what is wrong with it, and recall nothing rather than everything."""
+    st.error("**The filter on fields cannot be read**", icon=":material/filter_alt_off:")
+    st.code(safe(problem, 1_000), language=None, wrap_lines=True)

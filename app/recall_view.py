@@ -13,10 +13,11 @@ from app import (
     recall_agent,
     recall_compare,
     recall_explanation,
+    recall_filters,
     recall_keep,
+    recall_loosen,
     recall_rows,
     recall_settings,
-    recall_states,
     recall_summary,
 )
 from app.recall_query import RecallQuery
@@ -39,6 +40,7 @@ def draw(
     now: datetime,
 ) -> None:
     """Draw settings, results, near misses and what the agent gets; no store, embedding or model call."""
+    recall_filters.ask_again()
     stored = working.engine.config
     results, settings = st.columns([3.2, 1], gap="medium")
     with settings:
@@ -69,5 +71,5 @@ def _draw_rows(
     if rows:
         recall_rows.draw_returned(rows, scale=scale, now=now, explain=explain)
     else:
-        recall_states.draw_cut_off(result)
+        recall_loosen.draw(result)
     recall_rows.draw_dropped(result, scale=scale, now=now, explain=explain)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.cases import Case, CaseBook, cases_to_jsonl
+from mnemoscope.cases import Case, cases_to_jsonl
 from mnemoscope.namespaces import show_namespace
 
 from app import feedback, navigation, session, states, tables, tune_data, tune_import, tune_new_case
@@ -117,8 +117,8 @@ def _texts(working: Session, here: Scope) -> dict[str, str]:
 def _delete(chosen: Sequence[Case]) -> None:
     try:
         working = session.require_writing()
-        CaseBook(working.adapter).delete(chosen)
+        changes = working.engine.delete_cases(chosen, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
-    feedback.done(f"Deleted {counted(len(chosen), 'case')}.")
+    feedback.done(f"Deleted {counted(len(changes), 'case')}.", undo=changes[0].group if changes else None)

@@ -107,7 +107,7 @@ def floors(found: Sequence[Floor], chosen: float) -> go.Figure:
         )
     figure.add_vline(chosen, line={"width": 1.5, "dash": "dot", "color": _GREY})
     figure.update_yaxes(range=[0, 1.03], tickformat=".0%", nticks=5)
-    figure.update_xaxes(title={"text": "least score"})
+    figure.update_xaxes(title={"text": "minimum score"})
     return _with_legend(_laid_out(figure, 240))
 
 

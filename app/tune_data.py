@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import streamlit as st
-from mnemoscope.cases import Case, CaseBook
+from mnemoscope.cases import Case
 from mnemoscope.changes import book
 from mnemoscope.config_profiles import Profile
 from mnemoscope.evaluation import Judged, collect
@@ -23,7 +23,7 @@ PRIVATE_KEY = "t_private"
 
 def cases(working: Session, here: Scope) -> list[Case]:
     """The cases of the scope, the newest first."""
-    return CaseBook(working.adapter).all(here.namespace, subtree=here.subtree)
+    return working.engine.cases(here.namespace, subtree=here.subtree)
 
 
 def judged(working: Session, here: Scope) -> list[Judged]:

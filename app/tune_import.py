@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.cases import Case, CaseBook, read_cases
+from mnemoscope.cases import Case, read_cases
 
 from app import feedback, session
 from app.display import counted, safe
@@ -49,8 +49,8 @@ def read(data: bytes, here: Scope) -> list[Case]:
 def _import(cases: list[Case]) -> None:
     try:
         working = session.require_writing()
-        CaseBook(working.adapter).save(cases)
+        changes = working.engine.save_cases(cases, actor=working.operator, reason="import of a file of cases")
     except MnemoscopeError as error:
         feedback.refused(error)
         return
-    feedback.done(f"Imported {counted(len(cases), 'case')}.")
+    feedback.done(f"Imported {counted(len(cases), 'case')}.", undo=changes[0].group if changes else None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
-from mnemoscope.cases import CaseBook, case
+from mnemoscope.cases import case
 from mnemoscope.namespaces import Namespace, show_namespace
 
 from app import feedback, session
@@ -54,11 +54,12 @@ def save(query: str, namespace: Namespace, expected: Sequence[str], unwanted: Se
     """Keep a case, from a callback; whether it was."""
     try:
         working = session.require_writing()
-        CaseBook(working.adapter).save([case(query, namespace, expected=expected, unwanted=unwanted)])
+        made = case(query, namespace, expected=expected, unwanted=unwanted)
+        changes = working.engine.save_cases([made], actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return False
-    feedback.done("Saved the case. Tune measures profiles on it.")
+    feedback.done("Saved the case. Tune measures profiles on it.", undo=changes[0].group if changes else None)
     return True
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 from mnemoscope import MemoryConfig, MnemoscopeError
-from mnemoscope.config_profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
+from mnemoscope.config_profiles import Profile, profile_to_python, profile_to_toml
 
 from app import feedback, session
 from app.display import safe
@@ -23,7 +23,6 @@ _FALLBACK = "tuned"
 def draw(
     working: Session,
     config: MemoryConfig,
-    min_score: float,
     *,
     prefix: str = "",
     on_saved: Callable[[], None] | None = None,
@@ -40,11 +39,11 @@ def draw(
             disabled=not working.is_writing,
             help=None if working.is_writing else "Reading only. Switch writing on at the top of the page.",
             on_click=_save,
-            args=(name_key, config, min_score, on_saved),
+            args=(name_key, config, on_saved),
         )
     st.caption("Saved profiles can be chosen on Recall and Tune. The agent takes one by its configuration, like this:")
     try:
-        profile = Profile(st.session_state.get(name_key) or _FALLBACK, _for_agents(config), min_score)
+        profile = Profile(st.session_state.get(name_key) or _FALLBACK, _for_agents(config))
     except MnemoscopeError as error:
         st.caption(safe(str(error)))
         return
@@ -55,15 +54,15 @@ def draw(
         st.code(profile_to_python(profile), language="python", wrap_lines=True)
 
 
-def save(name: str, config: MemoryConfig, min_score: float) -> None:
+def save(name: str, config: MemoryConfig) -> None:
     """Keep a profile, from a callback."""
     try:
         working = session.require_writing()
-        ProfileBook(working.adapter).save(Profile(name, _for_agents(config), min_score))
+        changes = working.engine.save_profile(Profile(name, _for_agents(config)), actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
-    feedback.done("Saved the profile.")
+    feedback.done("Saved the profile.", undo=changes[0].group if changes else None)
 
 
 def _for_agents(config: MemoryConfig) -> MemoryConfig:
@@ -72,7 +71,7 @@ def _for_agents(config: MemoryConfig) -> MemoryConfig:
     return replace(config, touch_on_recall=own.touch_on_recall)
 
 
-def _save(name_key: str, config: MemoryConfig, min_score: float, on_saved: Callable[[], None] | None) -> None:
-    save(st.session_state.get(name_key, "").strip() or _FALLBACK, config, min_score)
+def _save(name_key: str, config: MemoryConfig, on_saved: Callable[[], None] | None) -> None:
+    save(st.session_state.get(name_key, "").strip() or _FALLBACK, config)
     if on_saved is not None:
         on_saved()

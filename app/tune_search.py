@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 from mnemoscope import MemoryConfig
@@ -47,7 +49,9 @@ def draw(working: Session, here: Scope) -> None:
         "No model, embedding or store is asked."
     )
     if started:
-        st.session_state[_FOUND] = (stamp, _searched(working, here, metric))
+        found_now = _searched(working, here, metric)
+        st.session_state[_FOUND] = (stamp, found_now)
+        st.session_state[FLOOR_KEY] = found_now.chosen.config.min_score
     kept = st.session_state.get(_FOUND)
     if kept is None or kept[0] != stamp:
         return
@@ -98,7 +102,7 @@ def _draw_found(working: Session, here: Scope, tuning: Tuning) -> None:
 
 
 def _draw_settings(present: MemoryConfig, chosen: MemoryConfig) -> None:
-    names = {"semantic_weight": "Weight of similarity", **_LABELS}
+    names = {"semantic_weight": "Weight of similarity", **_LABELS, "min_score": "Minimum score"}
     st.dataframe(
         pd.DataFrame(
             [[f"{getattr(present, name):g}", f"{getattr(chosen, name):g}"] for name in names],
@@ -112,9 +116,12 @@ def _draw_settings(present: MemoryConfig, chosen: MemoryConfig) -> None:
 def _draw_floor(working: Session, here: Scope, chosen: MemoryConfig) -> None:
     curve, saving = st.columns([1.2, 1], gap="medium")
     with curve:
-        st.subheader("Least score", anchor=False)
-        least = st.slider("Least score", 0.0, 0.95, 0.0, 0.05, key=FLOOR_KEY, label_visibility="collapsed")
+        st.subheader("Minimum score", anchor=False)
+        st.caption("It starts one step below the greatest that lost none of the expected among the cases searched.")
+        least = st.slider(
+            "Minimum score", 0.0, 0.95, chosen.min_score, 0.05, key=FLOOR_KEY, label_visibility="collapsed"
+        )
         found = floors(tune_data.judged(working, here), chosen)
         st.plotly_chart(tune_charts.floors(found, least), config=tune_charts.CONFIG, key="tune-floors")
     with saving:
-        tune_profile.draw(working, chosen, least)
+        tune_profile.draw(working, replace(chosen, min_score=least))

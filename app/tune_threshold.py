@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.calibration import LABELS, LabelBook, Pair, sample_pairs, suggested, threshold_curve
+from mnemoscope.calibration import LABELS, Pair, sample_pairs, suggested, threshold_curve
 
 from app import feedback, kept, session, states, tune_charts
 from app.display import counted, safe, timestamp
@@ -42,7 +42,7 @@ def draw(working: Session, here: Scope) -> None:
             icon=":material/join_inner:",
         )
         return
-    labels = LabelBook(working.adapter).all(here.namespace, subtree=here.subtree)
+    labels = working.engine.labels(here.namespace, subtree=here.subtree)
     labelled, curve = st.columns([1, 1.1], gap="medium")
     with labelled:
         _draw_queue(working, pairs, labels)
@@ -120,7 +120,7 @@ def _degree(pair: Pair) -> int:
 def _label(pair: Pair, label: str) -> None:
     try:
         working = session.require_writing()
-        LabelBook(working.adapter).save(pair, label)
+        working.engine.label(pair, label, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
 

@@ -22,20 +22,20 @@ working = session.current()
 engine = working.engine
 scope = scopes.current()
 
-records = engine.index(scope.namespace, subtree=scope.subtree).records
-asked = recall_query.draw(scope, records)
+index = engine.index(scope.namespace, subtree=scope.subtree)
+asked = recall_query.draw(working, scope, index)
 
-if not records:
+if not len(index) and asked.filters.as_of is None:
     recall_states.draw_empty(engine, asked, engine.counts())
 elif not asked.text:
-    recall_states.draw_start(records)
+    recall_states.draw_start(index.records)
+elif asked.filters.problem:
+    recall_states.draw_unreadable_filter(asked.filters.problem)
 else:
     result = recall_candidates.fetch(engine, asked)
     chosen = recall_chosen.current()
     if chosen is not None and locate(result, *chosen) is None:
-        recall_explanation.draw_absent(
-            engine.explain(asked.text, *chosen, within=asked.namespace, subtree=asked.subtree)
-        )
+        recall_explanation.draw_absent(engine.explain(asked.text, *chosen, within=asked.namespace, **asked.options))
     recall_view.draw(
         working,
         result,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine
-from mnemoscope.cases import CaseBook, case
-from mnemoscope.config_profiles import Profile, ProfileBook
+from mnemoscope.cases import case
+from mnemoscope.config_profiles import Profile
 from mnemoscope.connecting import open_connection
 from mnemoscope.connections import connection_to
 
@@ -102,8 +102,8 @@ def test_an_expected_memory_that_is_not_there_is_named(invoke: Invoke, tmp_path:
 
 def test_without_a_file_the_cases_and_profiles_of_the_store_are_taken(invoke: Invoke, store: Path) -> None:
     engine = opened(store)
-    CaseBook(engine.adapter).save([case("tea", ANA, expected=[FACTS[1]])])
-    ProfileBook(engine.adapter).save(Profile("mine", MemoryConfig(lexical_weight=0.5)))
+    engine.save_cases([case("tea", ANA, expected=[FACTS[1]])])
+    engine.save_profile(Profile("mine", MemoryConfig(lexical_weight=0.5)))
     engine.close()
     assert invoke("--profile", "mine", "--namespace", "memories").output.startswith("1 case;")
 

@@ -118,15 +118,15 @@ def test_a_bad_line_is_named_with_its_number(line: str, why: str) -> None:
 def test_cases_are_kept_in_the_store_where_no_agent_sees_them(kind: str, tmp_path: Path) -> None:
     with opened(kind, tmp_path) as store:
         engine = taught(store)
-        book = CaseBook(engine.adapter, lambda: START)
+        book = CaseBook(engine.adapter)
         first, second = case("tea?", ANA, expected=["likes green tea"]), case("dog?", BEN, expected=["x"])
-        book.save([first, second])
-        book.save([case("tea?", ANA, expected=["k"])])
+        engine.save_cases([first, second])
+        engine.save_cases([case("tea?", ANA, expected=["k"])])
         assert [(each.query, each.expected) for each in book.all(ANA)] == [("tea?", ("k",))]
         assert len(book.all()) == 2
         assert engine.counts() == {ANA: len(FACTS)}
         assert "tea?" not in [match.record.content for match in engine.recall("tea?", "memories", subtree=True)]
-        book.delete([first])
+        engine.delete_cases([first])
         assert [each.query for each in book.all()] == ["dog?"]
 
 
@@ -136,7 +136,7 @@ def test_what_a_stranger_wrote_among_the_cases_is_passed_over() -> None:
     engine.adapter.write(
         [Write(("__mnemoscope__", "cases"), str(at), value) for at, value in enumerate(({}, {"kind": "case"}))]
     )
-    book.save([case("tea?", ANA, expected=["k"])])
+    engine.save_cases([case("tea?", ANA, expected=["k"])])
     assert [each.query for each in book.all()] == ["tea?"]
 
 
@@ -167,8 +167,8 @@ def test_a_least_score_leaves_out_what_scores_less() -> None:
     [judged] = collect(
         engine, [case("likes green tea", ANA, expected=["likes green tea", "lives in Paris"])], now=START
     )
-    strict = Profile("strict", MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0), min_score=0.9)
-    assert judged.places(strict.config, strict.min_score).expected == (1, None)
+    strict = Profile("strict", MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0, min_score=0.9))
+    assert judged.places(strict.config).expected == (1, None)
 
 
 def test_private_memories_are_seen_only_as_asked_for() -> None:
@@ -208,7 +208,7 @@ def test_profiles_cost_one_embedding_a_distinct_query_and_no_call_of_the_store()
 def test_wins_and_losses_of_a_profile_are_told_case_by_case() -> None:
     engine = taught()
     judged = collect(engine, [case(text, ANA, expected=[text]) for text in FACTS], now=START)
-    silent = Profile("silent", MemoryConfig(), min_score=1.0)
+    silent = Profile("silent", MemoryConfig(min_score=1.0))
     evaluation = evaluate(judged, [silent, WORDS], ["recall@1"])
     comparison = compare(evaluation, "silent", "words", "recall@1")
     assert (len(comparison.wins), len(comparison.losses), comparison.ties) == (5, 0, 0)
@@ -226,12 +226,12 @@ def test_two_profiles_of_one_name_are_refused() -> None:
 def test_profiles_are_kept_by_name() -> None:
     engine = taught()
     book = ProfileBook(engine.adapter)
-    book.save(Profile("Mine", MemoryConfig(lexical_weight=0.2), min_score=0.1))
-    book.save(Profile("a", MemoryConfig()))
+    engine.save_profile(Profile("Mine", MemoryConfig(lexical_weight=0.2, min_score=0.1)))
+    engine.save_profile(Profile("a", MemoryConfig()))
     engine.adapter.write([Write(("__mnemoscope__", "profiles"), "broken", {"config": {"semantic_weight": 9}})])
     assert list(book.all()) == ["a", "Mine"]
-    assert book.all()["Mine"] == Profile("Mine", MemoryConfig(lexical_weight=0.2), 0.1)
-    book.delete("a")
+    assert book.all()["Mine"] == Profile("Mine", MemoryConfig(lexical_weight=0.2, min_score=0.1))
+    engine.delete_profile("a")
     assert list(book.all()) == ["Mine"]
 
 
@@ -242,7 +242,7 @@ def test_a_profile_needs_a_plain_name(name: Any) -> None:
 
 
 def test_the_toml_of_a_profile_is_read_back_by_the_configuration(tmp_path: Path) -> None:
-    profile = Profile("my own.profile", MemoryConfig(lexical_weight=0.4, touch_on_recall=False), min_score=0.25)
+    profile = Profile("my own.profile", MemoryConfig(lexical_weight=0.4, touch_on_recall=False, min_score=0.25))
     file = tmp_path / "mnemoscope.toml"
     file.write_text(profile_to_toml(profile), encoding="utf-8")
     assert load_connections(file).profiles["my own.profile"] == profile.config
@@ -250,15 +250,20 @@ def test_the_toml_of_a_profile_is_read_back_by_the_configuration(tmp_path: Path)
 
 def test_the_python_of_a_profile_makes_it() -> None:
     made: dict[str, Any] = {}
-    profile = Profile("mine", MemoryConfig(lexical_weight=0.4, recency_weight=0.1), min_score=0.25)
-    first, second = profile_to_python(profile).splitlines()
+    profile = Profile("mine", MemoryConfig(lexical_weight=0.4, recency_weight=0.1, min_score=0.25))
 
     def engine(*_: Any, config: MemoryConfig) -> None:
         made["config"] = config
 
-    exec(first, {"MemoryEngine": engine, "MemoryConfig": MemoryConfig, "store": None, "model": None})
+    known = {"MemoryEngine": engine, "MemoryConfig": MemoryConfig, "store": None, "model": None}
+    exec(profile_to_python(profile), known)
     assert made["config"] == profile.config
-    assert "min_score=0.25" in second
+
+
+def test_the_minimum_of_a_profile_of_an_earlier_version_is_kept() -> None:
+    engine = taught()
+    engine.adapter.write([Write(("__mnemoscope__", "profiles"), "old", {"min_score": 0.3, "config": {}})])
+    assert ProfileBook(engine.adapter).all()["old"].config == MemoryConfig(min_score=0.3)
 
 
 def test_an_older_memory_of_equal_score_comes_after(clocked: Callable[[int], MemoryEngine]) -> None:
@@ -286,7 +291,7 @@ def test_erasing_a_memory_erases_it_from_the_cases() -> None:
     key = key_of(engine, "likes green tea")
     book = CaseBook(engine.adapter)
     other = case("dog?", ANA, expected=["has a dog named Otto"])
-    book.save(
+    engine.save_cases(
         [
             case("drink?", ANA, expected=[key]),
             case("both?", ANA, expected=["Likes  GREEN tea", "lives in Paris"], note="she likes green tea"),

@@ -45,6 +45,13 @@ def ranked(**knobs: Any) -> str:
     return engine.recall("tea", ANA, config=config, touch=False)[0].record.key
 
 
+def returned(**knobs: Any) -> int:
+    """How many memories come back."""
+    engine = engine_over(memory_store(TEA), config=MemoryConfig(**{**EQUAL, **knobs}))
+    engine.remember_facts(facts("tea", "a stone"), ANA)
+    return len(engine.recall("tea", ANA))
+
+
 def judged(**knobs: Any) -> list[int]:
     """How many similar memories the judge was shown."""
     judge = Judge(decide("skip"))
@@ -103,6 +110,8 @@ PROBES: dict[str, tuple[Callable[..., Any], Any, Any]] = {
     "importance_weight": (ranked, 0.0, 1.0),
     "recency_half_life_days": (lambda **knobs: ranked(recency_weight=0.3, **knobs), 1.0, 1e5),
     "lexical_weight": (ranked, 0.0, 1.0),
+    "min_score": (returned, 0.0, 0.9),
+    "min_similarity": (returned, 0.0, 0.9),
     "default_importance": (ranked, 0.0, 1.0),
     "consolidation_threshold": (judged, 0.5, 1.0),
     "consolidation_limit": (lambda **knobs: judged(consolidation_threshold=0.5, **knobs), 1, 5),

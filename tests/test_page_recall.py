@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
+    Drop,
     ExtractedFact,
     MemoryConfig,
     MemoryEngine,
@@ -24,8 +25,19 @@ from mnemoscope.rendering import node_text
 from mnemoscope.scoring import PARTS
 from streamlit.testing.v1 import AppTest
 
-from app import recall_agent, recall_bars, recall_chosen, recall_keep, recall_settings, recall_summary
-from app.recall_query import CATEGORIES_KEY, PRIVATE_KEY, QUERY_KEY, RecallQuery
+from app import (
+    recall_agent,
+    recall_bars,
+    recall_chosen,
+    recall_history,
+    recall_keep,
+    recall_loosen,
+    recall_settings,
+    recall_summary,
+)
+from app.recall_filters import KEYS as FILTERS
+from app.recall_filters import RecallFilters
+from app.recall_query import QUERY_KEY, RecallQuery
 from app.recall_settings import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
 from app.recall_view import BESIDE_KEY
 from app.tables import key_of
@@ -177,7 +189,7 @@ def test_another_profile_is_shown_beside_the_settings_here(dashboard: Dashboard,
 
 
 def test_near_misses_come_before_what_was_filtered_out(dashboard: Dashboard, engine: MemoryEngine) -> None:
-    test = ask(dashboard, engine, "green tea", **{CATEGORIES_KEY: ["people"], KEYS["min_score"]: 0.99})
+    test = ask(dashboard, engine, "green tea", **{FILTERS["categories"]: ["people"], KEYS["min_score"]: 0.99})
     assert "The best: score" in texts(test)
     rows = [text.value for text in test.text if text.value.startswith(("Ana", "**"))]
     assert rows[0] == "Ana met Rita at work"
@@ -204,7 +216,7 @@ def test_what_is_dropped_is_counted_by_reason_and_shown_with_it(dashboard: Dashb
 def test_a_private_memory_is_seen_only_when_asked_for(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = ask(dashboard, engine, "door code")
     assert "4411" not in texts(test)
-    test.toggle(key=PRIVATE_KEY).set_value(True).run()
+    test.toggle(key=FILTERS["include_private"]).set_value(True).run()
     assert "Ana's green door code is 4411" in returned(test)
 
 
@@ -241,7 +253,7 @@ def test_a_link_to_what_is_gone_says_what_became_of_it(
 
 
 def test_filters_that_leave_nothing_can_be_cleared(dashboard: Dashboard, engine: MemoryEngine) -> None:
-    test = ask(dashboard, engine, "green tea", **{CATEGORIES_KEY: ["elsewhere"]})
+    test = ask(dashboard, engine, "green tea", **{FILTERS["categories"]: ["elsewhere"]})
     assert "The filters leave none of 4 memories." in texts(test)
     test.button(key="recall.clear").click().run()
     assert len(returned(test)) == 3
@@ -251,6 +263,71 @@ def test_a_minimum_that_nothing_reaches_is_another_state(dashboard: Dashboard, e
     shown = texts(ask(dashboard, engine, "green tea", **{KEYS["min_score"]: 1.0}))
     assert "No memory reaches the minimum." in shown
     assert "The filters leave none" not in shown
+
+
+def test_what_keeps_everything_out_is_told_with_its_count_and_loosened_by_one_click(
+    dashboard: Dashboard, engine: MemoryEngine
+) -> None:
+    test = ask(dashboard, engine, "green tea", **{FILTERS["categories"]: ["home"], KEYS["min_score"]: 0.9})
+    shown = texts(test)
+    assert "The filters leave none of 4 memories." in shown
+    assert "in another category: 3" in shown
+    assert "private to another source: 1" in shown
+    test.button(key=recall_loosen.key_of(Drop.PRIVATE)).click().run()
+    assert "Filters and minimums leave none of 4 memories." in texts(test)
+    test.button(key=recall_loosen.key_of(Drop.BELOW_SCORE)).click().run()
+    assert returned(test) == ["Ana's green door code is 4411"]
+
+
+@pytest.mark.parametrize(
+    ("state", "left"),
+    [
+        ({FILTERS["since"]: (NOW - timedelta(days=5)).date()}, ["Ana met Rita at work"]),
+        ({FILTERS["until"]: (NOW - timedelta(days=100)).date()}, ["Ana drinks green tea"]),
+        ({FILTERS["filter"]: '{"importance": {"$lt": 0.3}}'}, [HOSTILE]),
+        ({FILTERS["as_of"]: (NOW - timedelta(days=100)).date()}, ["Ana drinks green tea"]),
+        ({FILTERS["source"]: "nurse", FILTERS["categories"]: ["home"]}, ["Ana's green door code is 4411"]),
+    ],
+    ids=["since", "until", "filter", "as of", "source"],
+)
+def test_every_filter_is_asked_of_the_store_and_counted(
+    dashboard: Dashboard, engine: MemoryEngine, state: dict[str, Any], left: list[str]
+) -> None:
+    test = ask(dashboard, engine, "green tea", **state)
+    assert [text.split(" ", 1)[0] for text in returned(test)] == [text.split(" ", 1)[0] for text in left]
+    assert len(returned(test)) == len(left)
+    test.button(key="recall.clear-all").click().run()
+    assert len(returned(test)) == 3
+
+
+def test_a_filter_that_is_none_recalls_nothing_and_says_what_is_wrong(
+    dashboard: Dashboard, engine: MemoryEngine
+) -> None:
+    test = ask(dashboard, engine, "green tea", **{FILTERS["filter"]: '{"source": {"$like": 1}}'})
+    assert "Unknown operator '$like'" in texts(test)
+    assert "The filter on fields cannot be read" in test.error[0].value
+    assert "returned" not in texts(test)
+
+
+def test_a_budget_of_tokens_leaves_out_what_does_not_fit(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = ask(dashboard, engine, "green tea", **{KEYS["max_tokens"]: 20})
+    assert "1 returned" in texts(test)
+    assert "(2 more did not fit.)" in texts(test)
+    assert "beyond the token budget of 20" in "\n".join(each.proto.body for each in test.get("html"))
+
+
+def test_queries_of_this_session_and_of_agents_can_be_asked_again(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    engine.recall("door **code**", ANA)
+    engine.flush()
+    test = ask(dashboard, engine, "green tea")
+    test.text_input(key=QUERY_KEY).set_value("work").run()
+    assert test.selectbox(key=recall_history.OWN_KEY).options == ["green tea"]
+    [label] = test.selectbox(key=recall_history.AGENTS_KEY).options
+    assert label.startswith("door **code**  ·  1 time, ")
+    test.selectbox(key=recall_history.AGENTS_KEY).select("door **code**").run()
+    assert test.text_input(key=QUERY_KEY).value == "door **code**"
+    test.selectbox(key=recall_history.OWN_KEY).select("green tea").run()
+    assert test.text_input(key=QUERY_KEY).value == "green tea"
 
 
 def test_an_empty_namespace_names_a_sibling_that_answers(dashboard: Dashboard, engine: MemoryEngine) -> None:
@@ -287,15 +364,18 @@ def test_looking_changes_no_byte_of_the_store(dashboard: Dashboard, engine: Memo
 
 
 def test_the_python_line_gives_the_same_result(engine: MemoryEngine) -> None:
-    asked = RecallQuery('say "tea"\n', ANA, False, ("food",), True)
-    config = MemoryConfig(semantic_weight=0.25, recency_half_life_days=7.0)
-    chosen = RankingSettings(config, 2, 0.1, 0.05)
-    names: dict[str, Any] = {"engine": engine, "MemoryConfig": MemoryConfig}
+    since = NOW - timedelta(days=100)
+    filters = RecallFilters(("food",), include_private=True, since=since, filter='{"source": "nurse"}')
+    asked = RecallQuery('say "tea"\n', ANA, False, filters)
+    config = MemoryConfig(semantic_weight=0.25, recency_half_life_days=7.0, min_score=0.1, min_similarity=0.05)
+    chosen = RankingSettings(config, 2, 500)
+    names: dict[str, Any] = {"engine": engine, "MemoryConfig": MemoryConfig, "datetime": datetime}
     exec(recall_agent.in_python(asked, chosen), names)
     expected = engine.recall(
-        asked.text, ANA, categories=["food"], include_private=True, limit=2, min_score=0.1, min_similarity=0.05,
-        config=config,
+        asked.text, ANA, categories=["food"], include_private=True, limit=2, since=since, config=config,
+        filter={"source": "nurse"}, max_tokens=500,
     )  # fmt: skip
+    assert names["result"]
     assert [match.record.key for match in names["result"]] == [match.record.key for match in expected]
     assert names["config"] == config
 

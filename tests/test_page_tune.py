@@ -47,7 +47,7 @@ def judged(empty_engine: MemoryEngine) -> MemoryEngine:
     for at in range(12):
         put(empty_engine, f"right{at}", f"word{at} alpha beta", 500)
         put(empty_engine, f"new{at}", f"chatter{at}")
-    CaseBook(empty_engine.adapter).save([case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(12)])
+    empty_engine.save_cases([case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(12)])
     return empty_engine
 
 
@@ -97,7 +97,7 @@ def test_without_writing_a_case_cannot_be_saved(dashboard: Dashboard, seeded_eng
 
 
 def test_hostile_cases_are_shown_as_they_are(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
-    CaseBook(seeded_engine.adapter).save([case(HOSTILE, ANA, expected=[HOSTILE], unwanted=["x" * 5_000])])
+    seeded_engine.save_cases([case(HOSTILE, ANA, expected=[HOSTILE], unwanted=["x" * 5_000])])
     test = opened(dashboard, seeded_engine, "Cases")
     frame = test.dataframe[0].value
     assert frame["query"][0] == "**bold** ![x](http://example.invalid/x.png) <U+202E>exe"
@@ -112,7 +112,7 @@ def test_keys_are_shown_as_the_memories_they_name_but_private_ones_are_not(
     put(empty_engine, "k1", "likes tea")
     record = MemoryRecord("k2", ANA, "a secret", private=True, source="s")
     empty_engine.adapter.write([Write(ANA, "k2", record.to_value(), {})])
-    CaseBook(empty_engine.adapter).save([case("tea", ANA, expected=["k1", "k2"])])
+    empty_engine.save_cases([case("tea", ANA, expected=["k1", "k2"])])
     frame = opened(dashboard, empty_engine, "Cases").dataframe[0].value
     assert list(frame["expected"][0]) == ["likes tea", "k2"]
 
@@ -152,7 +152,7 @@ def test_one_profile_has_nothing_to_be_compared_with(dashboard: Dashboard, judge
 
 
 def test_what_is_missing_is_told(dashboard: Dashboard, judged: MemoryEngine) -> None:
-    CaseBook(judged.adapter).save([case("gone", ANA, expected=["no such memory"])])
+    judged.save_cases([case("gone", ANA, expected=["no such memory"])])
     test = opened(dashboard, judged, "Compare")
     assert test.warning[0].value == "1 expected memory is not there, or not to be seen, and so not recalled."
 
@@ -178,7 +178,7 @@ def test_the_result_of_a_search_goes_when_the_cases_change(dashboard: Dashboard,
     test = opened(dashboard, judged, "Search")
     test.button(key=START_KEY).click().run()
     assert "The plateau" in [each.value for each in test.subheader]
-    CaseBook(judged.adapter).save([case("another", ANA, expected=["right0"])])
+    judged.save_cases([case("another", ANA, expected=["right0"])])
     test.run()
     assert "The plateau" not in [each.value for each in test.subheader]
 

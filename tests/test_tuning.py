@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from mnemoscope.calibration import LabelBook, Pair, sample_pairs, suggested, thr
 from mnemoscope.cases import case
 from mnemoscope.evaluation import Judged, collect
 from mnemoscope.stores.base import Write
-from mnemoscope.tuning import GRID, floors, halves, search
+from mnemoscope.tuning import GRID, MIN_SCORES, floors, halves, search
 from mnemoscope.watching import Watch
 
 
@@ -42,7 +43,7 @@ def test_a_search_finds_what_helps_and_judges_it_on_cases_it_has_not_seen() -> N
     assert found.judged.difference is not None
     assert found.judged.difference.low > 0
     assert found.chosen.config.recency_weight < 0.3 or found.chosen.config.lexical_weight > 0
-    assert found.chosen in found.plateau
+    assert replace(found.chosen.config, min_score=0.0) in [trial.config for trial in found.plateau]
     assert found.best in found.plateau
 
 
@@ -57,8 +58,25 @@ def test_the_plateau_is_told_for_every_setting() -> None:
 def test_where_nothing_helps_the_present_profile_is_kept() -> None:
     present = MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0, lexical_weight=0.4)
     found = search(judged(), present)
-    assert found.chosen.config == present
+    assert replace(found.chosen.config, min_score=0.0) == present
     assert found.judged.difference == (0.0, 0.0, 0.0)
+
+
+def test_the_minimum_score_is_one_step_below_the_greatest_that_loses_nothing() -> None:
+    found = search(judged(), MemoryConfig())
+    curve = {point.value: point for point in found.curve("min_score")}
+    assert list(curve) == list(MIN_SCORES)
+    chosen = found.chosen.config.min_score
+    assert chosen > 0
+    lossless = [value for value, point in curve.items() if point.is_on_plateau]
+    assert curve[0.0].is_on_plateau
+    assert chosen == round(max(lossless) - 0.05, 2)
+    assert found.chosen.mean == curve[0.0].mean
+    assert found.found is not None
+    engine, query = aged_store(24), "word1"
+    left = engine.recall(query, ANA, config=found.chosen.config, limit=50)
+    assert "right1" in [match.record.key for match in left]
+    assert len(left) < len(engine.recall(query, ANA, config=replace(found.chosen.config, min_score=0.0), limit=50))
 
 
 def test_the_halves_are_the_same_whatever_the_order() -> None:
@@ -158,8 +176,8 @@ def test_labels_are_kept_without_the_texts() -> None:
     engine = engine_over()
     pair = pairs_of(TEXTS)[0]
     book = LabelBook(engine.adapter)
-    book.save(pair, "changed")
+    engine.label(pair, "changed")
     assert book.all(ANA) == {pair.id: "changed"}
     assert "a again" not in repr([item.value for item in engine.adapter.load(("__mnemoscope__",), subtree=True).items])
     with pytest.raises(InputError, match="no label"):
-        book.save(pair, "similar")
+        engine.label(pair, "similar")

@@ -23,7 +23,7 @@ from .stores.base import Guard, Ref, StoreAdapter, StoredItem, Write
 from .text import storable
 from .times import from_iso, to_iso
 
-__all__ = ["Access", "AccessLog", "Recalled"]
+__all__ = ["Access", "AccessLog", "AskedQuery", "Recalled"]
 
 RECENT = 20
 """How many of its last recalls are kept for each memory."""
@@ -79,6 +79,19 @@ class Access:
         return cls(value["count"], [Recalled.from_value(each) for each in value["recent"]])
 
 
+@dataclass(frozen=True)
+class AskedQuery:
+    """A query that memories were recalled for: in how many recalls, when last, and what came back then, best first.
+
+    Only each memory's last recalls are known, so the count is at least this.
+    """
+
+    query: str
+    count: int
+    last: datetime
+    recalled: tuple[Ref, ...]
+
+
 class AccessLog:
     """Notes recalls and writes them a little later; `flush` writes at once."""
 
@@ -128,6 +141,17 @@ class AccessLog:
         for key, notes in waiting.items():
             found[key] = _with(found.get(key, Access()), notes)
         return found
+
+    def queries(self, namespace: Namespace, *, subtree: bool = False) -> list[AskedQuery]:
+        """What the memories of a scope were recalled for, the latest first."""
+        self.flush()
+        asked: dict[str, dict[str, list[tuple[Recalled, Ref]]]] = {}
+        for item in self._adapter.load(book("access", namespace), subtree=subtree).items:
+            for note in _access_of(item).recent:
+                recalls = asked.setdefault(note.query, {})
+                recalls.setdefault(note.recall or to_iso(note.at), []).append((note, (item.namespace[2:], item.key)))
+        found = [_asked(query, list(recalls.values())) for query, recalls in asked.items()]
+        return sorted(found, key=lambda each: (each.last, each.query), reverse=True)
 
     def find(self, recall: str, key: str, namespace: Namespace | None = None) -> tuple[Namespace, Recalled] | None:
         """Where, and under which note, this recall gave a memory of this key; without a namespace all are looked at."""
@@ -210,6 +234,12 @@ def _noted(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> tuple[lis
             writes.append(Write(*place, access.to_value()))
             guards.append(Guard(*place, item.value if item else None))
     return writes, guards
+
+
+def _asked(query: str, recalls: Sequence[list[tuple[Recalled, Ref]]]) -> AskedQuery:
+    latest = max(recalls, key=lambda notes: notes[0][0].at)
+    ordered = sorted(latest, key=lambda pair: pair[0].rank)
+    return AskedQuery(query, len(recalls), ordered[0][0].at, tuple(ref for _, ref in ordered))
 
 
 def _with(access: Access, notes: Sequence[Recalled]) -> Access:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .changes import book
+from .changes import Edit, book
 from .errors import InputError
 from .index import ScopeIndex
 from .namespaces import Namespace
 from .pairs import similar_pairs
 from .records import MemoryRecord
-from .stores.base import Ref, StoreAdapter, Write
+from .shelves import shelf_edits
+from .stores.base import Ref, StoreAdapter
 from .text import shown
 from .times import Clock, to_iso, utc_now
 from .watching import Watch
@@ -133,8 +134,8 @@ class LabelBook:
         read = ((item.key, item.value) for item in items if isinstance(item.value, Mapping))
         return {key: value["label"] for key, value in read if value.get("label") in LABELS}
 
-    def save(self, pair: Pair, label: str) -> None:
-        """Keep the label of a pair in the place of an earlier one.
+    def saving(self, pair: Pair, label: str, *, reason: str = "") -> list[Edit]:
+        """The edits that keep the label of a pair in the place of an earlier one.
 
         Raises:
             InputError: there is no such label.
@@ -143,7 +144,7 @@ class LabelBook:
             raise InputError(f"There is no label {shown(label)}; known are {', '.join(LABELS)}.")
         value: dict[str, Any] = {"kind": "label", "label": label, "saved_at": to_iso(self._clock())}
         value |= {"memories": [[list(namespace), key] for namespace, key in pair.refs]}
-        self._adapter.write([Write(book("labels", pair.one.namespace), pair.id, value)])
+        return shelf_edits(self._adapter, [((book("labels", pair.one.namespace), pair.id), value)], reason=reason)
 
 
 def _from_each(steps: NDArray[np.int64], each: int) -> NDArray[np.int64]:

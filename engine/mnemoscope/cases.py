@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .changes import book
+from .changes import Edit, book
 from .checking import check_text, check_texts
 from .errors import InputError, MnemoscopeError
 from .namespaces import Namespace, NamespaceLike, is_within, read_namespace
-from .stores.base import StoreAdapter, Write
+from .shelves import shelf_edits
+from .stores.base import Ref, StoreAdapter
 from .text import shown
 from .times import Clock, read_time, to_iso, utc_now
 
@@ -125,14 +126,18 @@ class CaseBook:
         within = [each for each in found if is_within(each.namespace, namespace, subtree=subtree)]
         return sorted(within, key=lambda each: (each.created_at is None, each.created_at, each.id), reverse=True)
 
-    def save(self, cases: Sequence[Case]) -> None:
-        """Keep the cases, each in the place of an earlier one with its query and namespace."""
+    def saving(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
+        """The edits that keep the cases, each in the place of an earlier one with its query and namespace."""
         now = self._clock()
-        self._adapter.write([Write(book("cases", each.namespace), each.id, _dated(each, now)) for each in cases])
+        return shelf_edits(self._adapter, [(_place(each), _dated(each, now)) for each in cases], reason=reason)
 
-    def delete(self, cases: Sequence[Case]) -> None:
-        """Delete these cases."""
-        self._adapter.write([Write(book("cases", each.namespace), each.id, None) for each in cases])
+    def deleting(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
+        """The edits that delete these cases."""
+        return shelf_edits(self._adapter, [(_place(each), None) for each in cases], reason=reason)
+
+
+def _place(each: Case) -> Ref:
+    return book("cases", each.namespace), each.id
 
 
 def _dated(each: Case, now: datetime) -> dict[str, Any]:

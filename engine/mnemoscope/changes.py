@@ -11,13 +11,15 @@ from .namespaces import RESERVED_ROOT, Namespace
 from .packing import packed, unpacked
 from .records import MemoryRecord, text_of
 from .shapes import CONTENT
+from .shelf_texts import shelf_text
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .times import from_iso, read_time, to_iso
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Tombstone", "book"]
 
 Action: TypeAlias = Literal[
-    "insert", "update", "forget", "restore", "merge", "move", "adopt", "import", "allow", "erase", "undo", "reembed"
+    "insert", "update", "forget", "restore", "merge", "move", "adopt", "import", "allow", "erase", "undo", "delete",
+    "reembed",
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
@@ -68,7 +70,8 @@ class Change:
     changes of one call; `run` names the plan it came from; `undoes` the change it took back; `buries` says that
     a tombstone was made of the memory. `erased` says that the texts were removed for good. `created_at` and
     `vectors` are those of the item before; `stone` is the tombstone that was there before, if any, with its
-    `stone_vectors`. `text_field` is the field that held the text, where the connection names one.
+    `stone_vectors`. `text_field` is the field that held the text, where the connection names one. `shelf` names our
+    own book ("cases", "profiles", "labels") where it is no memory but an entry of that book about `namespace`.
     """
 
     id: str
@@ -90,16 +93,27 @@ class Change:
     stone: dict[str, Any] | None = None
     stone_vectors: Vectors = field(default_factory=dict, repr=False)
     text_field: str | None = None
+    shelf: str | None = None
+
+    @property
+    def place(self) -> Ref:
+        """Where the item is that was changed."""
+        return (book(self.shelf, self.namespace) if self.shelf else self.namespace), self.key
 
     @property
     def text_before(self) -> str | None:
-        """The memory's text before the change."""
-        return None if self.before is None else text_of(self.before, self.text_field)
+        """The memory's text before the change, or what the entry of our own book said."""
+        return self._text_of(self.before)
 
     @property
     def text_after(self) -> str | None:
-        """The memory's text after the change."""
-        return None if self.after is None else text_of(self.after, self.text_field)
+        """The memory's text after the change, or what the entry of our own book says."""
+        return self._text_of(self.after)
+
+    def _text_of(self, value: dict[str, Any] | None) -> str | None:
+        if value is None:
+            return None
+        return shelf_text(self.shelf, self.key, value) if self.shelf else text_of(value, self.text_field)
 
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
@@ -122,6 +136,7 @@ class Change:
             "vectors": packed(self.vectors),
             "stone": self.stone,
             "stone_vectors": packed(self.stone_vectors),
+            **({"shelf": self.shelf} if self.shelf else {}),
         }
 
     @classmethod
@@ -148,6 +163,7 @@ class Change:
             stone=value.get("stone"),
             stone_vectors=unpacked(value.get("stone_vectors", {})),
             text_field=item.text_field,
+            shelf=value.get("shelf"),
         )
 
 

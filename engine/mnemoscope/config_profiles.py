@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .changes import book
+from .changes import Edit, book
 from .config import MemoryConfig
 from .errors import InputError, MnemoscopeError
-from .stores.base import StoreAdapter, Write
+from .shelves import shelf_edits
+from .stores.base import StoreAdapter
 from .text import shown
 from .times import Clock, to_iso, utc_now
 
@@ -21,7 +22,7 @@ _NAME = re.compile(r"\w[\w .@-]{0,59}")
 
 @dataclass(frozen=True)
 class Profile:
-    """A configuration with a name, and the least score with which it is meant to be used.
+    """A configuration with a name.
 
     Raises:
         InputError: the name is none: up to 60 letters, digits, spaces and any of '_-.@'.
@@ -29,15 +30,12 @@ class Profile:
 
     name: str
     config: MemoryConfig
-    min_score: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(
                 f"A profile's name has at most 60 letters, digits, spaces and any of '_-.@', got {shown(self.name)}."
             )
-        if not isinstance(self.min_score, int | float) or not 0 <= self.min_score <= 1:
-            raise InputError(f"min_score must be a number from 0 to 1, got {shown(self.min_score)}.")
 
 
 class ProfileBook:
@@ -53,33 +51,27 @@ class ProfileBook:
         found = [read for item in items if (read := _read(item.key, item.value)) is not None]
         return {each.name: each for each in sorted(found, key=lambda each: each.name.casefold())}
 
-    def save(self, profile: Profile) -> None:
-        """Keep a profile in the place of an earlier one of its name."""
-        value = {"kind": "profile", "saved_at": to_iso(self._clock()), "min_score": float(profile.min_score)}
-        value |= {"config": _settings(profile.config)}
-        self._adapter.write([Write(book("profiles"), profile.name, value)])
+    def saving(self, profile: Profile, *, reason: str = "") -> list[Edit]:
+        """The edits that keep a profile in the place of an earlier one of its name."""
+        value = {"kind": "profile", "saved_at": to_iso(self._clock()), "config": _settings(profile.config)}
+        return shelf_edits(self._adapter, [((book("profiles"), profile.name), value)], reason=reason)
 
-    def delete(self, name: str) -> None:
-        """Delete the profile of this name."""
-        self._adapter.write([Write(book("profiles"), name, None)])
+    def deleting(self, name: str, *, reason: str = "") -> list[Edit]:
+        """The edits that delete the profile of this name."""
+        return shelf_edits(self._adapter, [((book("profiles"), name), None)], reason=reason)
 
 
 def profile_to_toml(profile: Profile) -> str:
     """The profile as a table for `mnemoscope.toml`; a connection uses it by `profile = "<name>"`."""
     lines = [f'[profiles."{profile.name}"]']
     lines += [f"{name} = {_literal(value)}" for name, value in _settings(profile.config).items()]
-    if profile.min_score:
-        lines.insert(1, f"# Meant to be used with recall(…, min_score={profile.min_score:g}).")
     return "\n".join(lines) + "\n"
 
 
 def profile_to_python(profile: Profile) -> str:
     """The profile as a line of Python, with what differs from the defaults."""
     changed = ", ".join(f"{name}={value!r}" for name, value in _settings(profile.config, changed_alone=True).items())
-    recall = f", min_score={profile.min_score:g}" if profile.min_score else ""
-    return (
-        f"engine = MemoryEngine(store, model, config=MemoryConfig({changed}))\nengine.recall(query, namespace{recall})"
-    )
+    return f"engine = MemoryEngine(store, model, config=MemoryConfig({changed}))"
 
 
 def _settings(config: MemoryConfig, *, changed_alone: bool = False) -> dict[str, Any]:
@@ -99,7 +91,8 @@ def _read(name: str, value: object) -> Profile | None:
         return None
     known = {each.name for each in fields(MemoryConfig)}
     try:
-        config = MemoryConfig(**{key: part for key, part in value["config"].items() if key in known})
-        return Profile(name, config, value.get("min_score", 0.0))
+        # Profiles of an earlier version have the minimum beside the configuration.
+        settings = {"min_score": value.get("min_score", 0.0), **value["config"]}
+        return Profile(name, MemoryConfig(**{key: part for key, part in settings.items() if key in known}))
     except MnemoscopeError:
         return None

@@ -271,7 +271,7 @@ class Curating(Reading):
         before = None
         while True:
             page = self._journal.history(index.namespace, subtree=index.subtree, before=before, limit=_PAGE)
-            changes += (change for change in page if change.at >= since)
+            changes += (change for change in page if change.at >= since and not change.shelf)
             if len(page) < _PAGE or page[-1].at < since:
                 return changes
             before = page[-1].id

@@ -20,6 +20,7 @@ from .facts import Consolidator, Extractor
 from .index import IndexCache
 from .journal import Journal
 from .keeping import Keeping
+from .measuring import Measuring
 from .reading import LONGEST_QUERY, Listing
 from .reembedding import Reembedding
 from .remembering import Applied
@@ -34,7 +35,7 @@ from .turns import turns_of
 __all__ = ["LONGEST_QUERY", "Applied", "Listing", "MemoryEngine"]
 
 
-class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Tracing, Adopting, Reembedding):
+class MemoryEngine(Serving, BackgroundWork, Curating, Keeping, Measuring, Tracing, Adopting, Reembedding):
     """Long-term memory over any `BaseStore` that has an index.
 
     Args:

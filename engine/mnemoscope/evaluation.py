@@ -56,19 +56,21 @@ class Judged:
         """Entries of `expected` that name no memory which may be seen; they count as not recalled."""
         return [entry for entry, found in zip(self.case.expected, self.expected, strict=True) if not len(found)]
 
-    def places(self, config: MemoryConfig, min_score: float = 0.0) -> Places:
+    def places(self, config: MemoryConfig) -> Places:
         """Where the memories of the case stand by the full ranking of `recall`, which is not cut by a limit."""
         scores = self._scores(config)
-        expected = tuple(self._place(scores, found, min_score) for found in self.expected)
-        return Places(expected, tuple(self._place(scores, found, min_score) for found in self.unwanted))
+        expected = tuple(self._place(scores, found, config.min_score) for found in self.expected)
+        return Places(expected, tuple(self._place(scores, found, config.min_score) for found in self.unwanted))
 
-    def scoring_from(self, config: MemoryConfig, min_score: float) -> int:
-        """How many candidates score at least this much."""
-        return int(np.count_nonzero(self._scores(config) >= min_score))
+    def reaching(self, config: MemoryConfig) -> int:
+        """How many candidates reach the minimums of this configuration."""
+        return int(np.count_nonzero(self._scores(config) >= config.min_score))
 
     def _scores(self, config: MemoryConfig) -> NDArray[np.float64]:
         raw = self.candidates.raw(config)
         scores: NDArray[np.float64] = contributions(raw[0], raw[1], raw[2], config).sum(axis=0)
+        if config.min_similarity:
+            scores[~(raw[0] >= config.min_similarity)] = -np.inf
         return scores
 
     def _place(self, scores: NDArray[np.float64], found: NDArray[np.int64], min_score: float) -> int | None:
@@ -146,7 +148,7 @@ def evaluate(
         raise InputError("Two of the profiles have the same name; rename one.")
     values = {}
     for profile in profiles:
-        places = [each.places(profile.config, profile.min_score) for each in judged]
+        places = [each.places(profile.config) for each in judged]
         values[profile.name] = {name: tuple(measure(each, name) for each in places) for name in metrics}
     return Evaluation(tuple(each.case for each in judged), values)
 

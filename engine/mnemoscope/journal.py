@@ -19,12 +19,13 @@ from .checking import check_key
 from .cleaning import cleaned_object
 from .embedders import Embedders
 from .errors import Conflict, ConflictError, InputError, NotFoundError
-from .namespaces import Namespace
+from .namespaces import Namespace, is_reserved
 from .own_books import read_entries
 from .past import put_back
 from .records import MemoryRecord, text_of
 from .renewing import renewed
 from .revisions import revision_notes, revision_ref, with_new_revisions
+from .shelf_texts import SHELVES
 from .stores.base import EMBED_AGAIN, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock, aware
@@ -245,7 +246,8 @@ class Journal:
     def _before(self, edits: Sequence[Edit]) -> dict[Ref, _Before]:
         """What is at the places of the edits that expect something, with its highest revision, and all tombstones."""
         refs = [ref for edit in edits if edit.expected is not None for ref in (edit.ref, revision_ref(*edit.ref))]
-        snapshot = self._adapter.load(edits[0].namespace, keys=[*refs, *(edit.stone_ref for edit in edits)])
+        stones = [edit.stone_ref for edit in edits if not is_reserved(edit.namespace)]
+        snapshot = self._adapter.load(edits[0].namespace, keys=[*refs, *stones])
         vectors = snapshot.vectors_by_item() if self._adapter.abilities.reads_vectors else None
         return {
             item.ref: _Before(item, vectors[at] if vectors is not None else EMBED_AGAIN)
@@ -289,10 +291,12 @@ def _change(
     edit: Edit, before: Mapping[Ref, _Before], id: str, group: str, *, actor: str, run: str | None, at: datetime
 ) -> Change:
     present, stone = before.get(edit.ref), before.get(edit.stone_ref)
+    # An entry of our own books is noted with what it is about.
+    shelf = edit.namespace[1] if is_reserved(edit.namespace) and edit.namespace[1] in SHELVES else None
     return Change(
         id=id,
         group=group,
-        namespace=edit.namespace,
+        namespace=edit.namespace[2:] if shelf else edit.namespace,
         key=edit.key,
         action=edit.action,
         before=present.kept if present else None,
@@ -304,16 +308,17 @@ def _change(
         undoes=edit.undoes,
         buries=edit.buries and present is not None,
         created_at=present.item.created_at if present else None,
-        vectors=present.vectors if present else {},
+        vectors=present.vectors if present and not shelf else {},
         stone=stone.kept if stone else None,
         stone_vectors=stone.vectors if stone else {},
         text_field=present.item.text_field if present else None,
+        shelf=shelf,
     )
 
 
 def _writes(edit: Edit, change: Change) -> list[Write]:
     item = Write(edit.namespace, edit.key, edit.after, edit.vectors, edit.created_at)
-    entry = Write(book("journal", edit.namespace), change.id, change.to_value())
+    entry = Write(book("journal", change.namespace), change.id, change.to_value())
     if change.buries:
         return [item, entry, Write(*edit.stone_ref, _tombstone(change).to_value(), change.vectors)]
     if edit.stone is not None or change.stone is not None:
@@ -339,8 +344,7 @@ def _tombstone(change: Change) -> Tombstone:
 def _inverse(change: Change, reason: str) -> Edit:
     """The edit that takes the change back."""
     return Edit(
-        namespace=change.namespace,
-        key=change.key,
+        *change.place,
         action="undo",
         expected=change.after,
         after=change.before,

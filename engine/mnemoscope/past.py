@@ -26,6 +26,8 @@ def put_back(
     for change in changes:
         if change.at <= moment:
             break
+        if change.shelf:
+            continue
         if is_reserved(change.namespace):
             continue
         place = (change.namespace, change.key)

@@ -17,7 +17,7 @@ from .evaluation import Comparison, Evaluation, Judged, compare, evaluate
 from .metrics import Interval, Places, interval, measure, read_metric
 from .watching import Watch
 
-__all__ = ["GRID", "Floor", "PlateauPoint", "Trial", "Tuning", "floors", "halves", "search"]
+__all__ = ["GRID", "MIN_SCORES", "Floor", "PlateauPoint", "Trial", "Tuning", "floors", "halves", "search"]
 
 GRID: dict[str, tuple[float, ...]] = {
     "lexical_weight": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8),
@@ -26,6 +26,9 @@ GRID: dict[str, tuple[float, ...]] = {
     "recency_half_life_days": (7.0, 30.0, 90.0, 365.0, 1095.0),
 }
 """What is tried. The weight of similarity is what the other two leave of 1."""
+
+MIN_SCORES = tuple(round(0.05 * step, 2) for step in range(20))
+"""Which minimum scores are tried, once the weights are found."""
 
 FEWEST_CASES = 8
 """With fewer cases there are not two halves worth the name."""
@@ -55,9 +58,10 @@ class Tuning:
     """What a search found.
 
     `chosen` is the trial nearest to the present configuration among all that are as good as the best, as far as
-    the cases can tell: within one standard error. `plateau` are those. `judged` compares "present" and "found"
-    on the cases that were held out, and that comparison alone says whether there is a gain. `skipped` combinations
-    were left out to bound the work.
+    the cases can tell: within one standard error. `plateau` are those. Its minimum score is then one step below the
+    greatest that loses nothing; `floors` are the trials of each. `judged` compares "present" and "found" on the cases
+    that were held out, and that comparison alone says whether there is a gain. `skipped` combinations were left out
+    to bound the work.
     """
 
     metric: str
@@ -70,10 +74,17 @@ class Tuning:
     present: Interval | None
     found: Interval | None
     judged: Comparison
+    floors: tuple[Trial, ...] = ()
     skipped: int = 0
 
     def curve(self, setting: str) -> list[PlateauPoint]:
-        """For each value of a setting that was tried, the best that was reached with it."""
+        """For each value of a setting that was tried, the best that was reached with it.
+
+        Minimum scores were tried with the chosen weights alone.
+        """
+        if setting == "min_score":
+            best_floor = max(trial.mean for trial in self.floors)
+            return [PlateauPoint(each.config.min_score, each.mean, each.mean >= best_floor) for each in self.floors]
         least = min(trial.mean for trial in self.plateau)
         best: dict[float, float] = {}
         for trial in self.trials:
@@ -127,7 +138,8 @@ def search(
         watching.at(number / len(tried))
     best = max(range(len(trials)), key=lambda at: trials[at].mean)
     plateau = [trial for trial, each in zip(trials, values, strict=True) if _is_as_good(each, values[best])]
-    chosen = min(plateau, key=lambda trial: (_distance(trial.config, present), -trial.mean))
+    nearest = min(plateau, key=lambda trial: (_distance(trial.config, present), -trial.mean))
+    tried_floors, chosen = _with_minimum(searched, nearest.config, metric)
     evaluation = _judge(held_out, present, chosen.config, metric)
     return Tuning(
         metric=metric,
@@ -140,6 +152,7 @@ def search(
         present=interval(evaluation.values["present"][metric]),
         found=interval(evaluation.values["found"][metric]),
         judged=compare(evaluation, "present", "found", metric),
+        floors=tuple(tried_floors),
         skipped=len(configs) - len(tried),
     )
 
@@ -149,13 +162,11 @@ def floors(judged: Sequence[Judged], config: MemoryConfig, *, limit: int = 10) -
 
     The share that is kept is of what the first `limit` hold without any.
     """
-    before = [each.places(config) for each in judged]
-    most = max(sum(_within(each, limit) for each in before), 1)
-    found = []
-    for step in range(20):
-        least = step * 0.05
-        kept = sum(_within(each.places(config, least), limit) for each in judged)
-        found.append(Floor(least, kept / most, _returned(judged, config, least, limit)))
+    kept, found = [], []
+    for least in MIN_SCORES:
+        cut = replace(config, min_score=least)
+        kept.append(sum(_within(each.places(cut), limit) for each in judged))
+        found.append(Floor(least, kept[-1] / max(kept[0], 1), _returned(judged, cut, limit)))
     return found
 
 
@@ -163,12 +174,24 @@ def _within(places: Places, limit: int) -> int:
     return sum(place is not None and place <= limit for place in places.expected)
 
 
-def _returned(judged: Sequence[Judged], config: MemoryConfig, least: float, limit: int) -> float:
+def _returned(judged: Sequence[Judged], config: MemoryConfig, limit: int) -> float:
     shares = []
     for each in judged:
         most = min(limit, len(each.candidates))
-        shares.append(min(each.scoring_from(config, least), limit) / most if most else 0.0)
+        shares.append(min(each.reaching(config), limit) / most if most else 0.0)
     return float(np.mean(shares)) if shares else 0.0
+
+
+def _with_minimum(judged: Sequence[Judged], config: MemoryConfig, metric: str) -> tuple[list[Trial], Trial]:
+    """A trial of every minimum score, and the one step below the greatest that loses nothing."""
+    trials = []
+    for least in MIN_SCORES:
+        cut = replace(config, min_score=least)
+        values = [measure(each.places(cut), metric) or 0.0 for each in judged]
+        trials.append(Trial(cut, float(np.mean(values))))
+    lossless = [at for at, trial in enumerate(trials) if trial.mean >= trials[0].mean - 1e-12]
+    # The cases that were not seen are not quite the same.
+    return trials, trials[max(lossless[-1] - 1, 0)]
 
 
 def _combinations(present: MemoryConfig) -> list[MemoryConfig]:
@@ -184,6 +207,7 @@ def _combinations(present: MemoryConfig) -> list[MemoryConfig]:
                     recency_weight=recency,
                     importance_weight=importance,
                     recency_half_life_days=half_life if recency else present.recency_half_life_days,
+                    min_score=0.0,
                 )
             )
     return list(dict.fromkeys(found))

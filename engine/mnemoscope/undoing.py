@@ -31,8 +31,8 @@ class TakenBack:
 
     @property
     def ref(self) -> Ref:
-        """Where the memory is."""
-        return self.changes[0].namespace, self.changes[0].key
+        """Where the memory, or the entry of our own books, is."""
+        return self.changes[0].place
 
     @property
     def text_now(self) -> str | None:
@@ -106,7 +106,7 @@ def _chains(latest_first: Iterable[Change], wanted: set[str]) -> dict[Ref, list[
     """What is left of the changes of each memory from the first wanted one on; the latest changed memory first."""
     changes: dict[Ref, list[Change]] = {}
     for change in latest_first:
-        changes.setdefault((change.namespace, change.key), []).append(change)
+        changes.setdefault(change.place, []).append(change)
     return {ref: _left(each[::-1], wanted) for ref, each in changes.items()}
 
 
@@ -176,7 +176,7 @@ def _groups(steps: Iterable[TakenBack]) -> set[str]:
 
 
 def _parts(group: str, journal: Journal) -> set[Ref]:
-    return {(change.namespace, change.key) for change in journal.changes_of(group)}
+    return {change.place for change in journal.changes_of(group)}
 
 
 def _edit(step: TakenBack, reason: str) -> Edit:

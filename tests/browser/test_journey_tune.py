@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Path:
         record = MemoryRecord(f"m{at}", ANA, text, created_at=now - timedelta(days=300 if text in OLD else 0.1))
         writes.append(Write(ANA, record.key, record.to_value(), {"content": vector}))
     engine.adapter.write(writes)
-    CaseBook(engine.adapter).save([case(text, ANA, expected=[f"m{at}"]) for at, text in enumerate(QUESTIONS) if at])
+    engine.save_cases([case(text, ANA, expected=[f"m{at}"]) for at, text in enumerate(QUESTIONS) if at])
     engine.close()
     return path
 
