@@ -18,7 +18,7 @@ from .stores.base import Ref, StoreAdapter
 from .text import shown
 from .times import Clock, read_time, to_iso, utc_now
 
-__all__ = ["Case", "CaseBook", "case", "cases_to_jsonl", "read_cases"]
+__all__ = ["Case", "CaseBook", "case", "cases_to_jsonl", "read_case", "read_cases"]
 
 LONGEST_FILE = 20_000_000
 """Characters of a file of cases; a longer one is refused."""
@@ -122,7 +122,7 @@ class CaseBook:
     def all(self, namespace: Namespace = (), *, subtree: bool = True) -> list[Case]:
         """The cases of a namespace, the newest first; what a stranger wrote there is passed over."""
         items = self._adapter.load(book("cases"), subtree=True).items
-        found = [read for item in items if (read := _stored(item.value)) is not None]
+        found = [read for item in items if (read := read_case(item.value)) is not None]
         within = [each for each in found if is_within(each.namespace, namespace, subtree=subtree)]
         return sorted(within, key=lambda each: (each.created_at is None, each.created_at, each.id), reverse=True)
 
@@ -144,7 +144,8 @@ def _dated(each: Case, now: datetime) -> dict[str, Any]:
     return {"kind": "case", "created_at": to_iso(now)} | each.to_value()
 
 
-def _stored(value: object) -> Case | None:
+def read_case(value: object) -> Case | None:
+    """The case that is stored as this; None where it is none."""
     try:
         return _read_value(value, None) if isinstance(value, Mapping) and value.get("kind") == "case" else None
     except MnemoscopeError:

@@ -15,7 +15,7 @@ from .stores.base import StoreAdapter
 from .text import shown
 from .times import Clock, to_iso, utc_now
 
-__all__ = ["Profile", "ProfileBook", "profile_to_python", "profile_to_toml"]
+__all__ = ["Profile", "ProfileBook", "profile_to_python", "profile_to_toml", "read_profile"]
 
 _NAME = re.compile(r"\w[\w .@-]{0,59}")
 
@@ -48,7 +48,7 @@ class ProfileBook:
     def all(self) -> dict[str, Profile]:
         """The profiles by name; what cannot be read as one is passed over."""
         items = self._adapter.load(book("profiles")).items
-        found = [read for item in items if (read := _read(item.key, item.value)) is not None]
+        found = [read for item in items if (read := read_profile(item.key, item.value)) is not None]
         return {each.name: each for each in sorted(found, key=lambda each: each.name.casefold())}
 
     def saving(self, profile: Profile, *, reason: str = "") -> list[Edit]:
@@ -86,7 +86,8 @@ def _literal(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _read(name: str, value: object) -> Profile | None:
+def read_profile(name: str, value: object) -> Profile | None:
+    """The profile that is stored as this; None where it is none."""
     if not isinstance(value, Mapping) or not isinstance(value.get("config"), Mapping):
         return None
     known = {each.name for each in fields(MemoryConfig)}

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import orjson
 
-from .case_erasure import case_writes
+from .case_erasure import ErasedFromCases
 from .changes import Change, book
 from .errors import InputError, NotFoundError
 from .journal import Journal, group_name
@@ -113,7 +113,9 @@ def erase(
         for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
     ]
     writes += map(run_write, runs)
-    writes += _cases_to_clean(adapter, traces)
+    from_cases, namespaces = _from_cases(traces), dict.fromkeys(namespace for namespace, _ in traces.refs)
+    writes += from_cases.writes(adapter, namespaces)
+    writes += [_rewritten(change, _blanked(change)) for change in from_cases.changes(adapter, namespaces)]
     guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
     adapter.write(writes, guards)
     verified, failures = _verified(adapter, journal, traces)
@@ -200,7 +202,7 @@ def _others_with(adapter: StoreAdapter, traces: _Traces) -> list[Change]:
     namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
     entries = (item for namespace in namespaces for item in adapter.latest(book("journal", namespace)))
     # As stored: a journal may hold a hundred thousand entries, and few of them are about these words.
-    others = (item for item in entries if item.key not in mine)
+    others = (item for item in entries if item.key not in mine and not item.value.get("shelf"))
     return [Change.from_item(item) for item in others if _quotes(_json(_texts_in(item)), traces)]
 
 
@@ -229,11 +231,14 @@ def _runs_to_clean(adapter: StoreAdapter, traces: _Traces) -> list[Run]:
     return [after for before, after in zip(kept, clean, strict=True) if after is not before]
 
 
-def _cases_to_clean(adapter: StoreAdapter, traces: _Traces) -> list[Write]:
-    """What rids the cases of these memories."""
-    namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
+def _from_cases(traces: _Traces) -> ErasedFromCases:
     keys = {key for _, key in traces.refs}
-    return case_writes(adapter, namespaces, keys, traces.texts, lambda text: _quotes(text, traces))
+    return ErasedFromCases(keys, traces.texts, lambda text: _quotes(text, traces))
+
+
+def _is_in_cases(adapter: StoreAdapter, traces: _Traces) -> bool:
+    erased, namespaces = _from_cases(traces), dict.fromkeys(namespace for namespace, _ in traces.refs)
+    return bool(erased.writes(adapter, namespaces) or erased.changes(adapter, namespaces))
 
 
 def _json(value: object) -> str:
@@ -248,7 +253,7 @@ def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple
         "item, tombstone and access notes are not there": any(present),
         "no journal entry holds a text, reason or vector": any(map(_holds_text, entries)),
         "no run that is kept holds its words or turns": bool(_runs_to_clean(adapter, traces)),
-        "no case names it or holds its words": bool(_cases_to_clean(adapter, traces)),
+        "no case, now or in the history, names it or holds its words": _is_in_cases(adapter, traces),
         "no search for any of its wordings returns it": _is_found(adapter, traces),
     }
     good = tuple(name for name, is_found in checks.items() if not is_found)

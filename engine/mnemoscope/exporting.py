@@ -34,6 +34,7 @@ COLUMNS = (
 """Of the CSV."""
 
 _MEMORIES = "memories"
+_SHELVES = {"cases": "case", "labels": "label", "profiles": "profile"}
 
 # Spreadsheets run what begins so, whatever stands before it that they trim.
 _FORMULA = re.compile(r"'*[\s\ufeff\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
@@ -50,7 +51,8 @@ class ExportScope:
 
 
 def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) -> Iterator[bytes]:
-    """JSON lines: a header, every memory (and tombstone, change and run) as it is stored, and a line that counts them.
+    """JSON lines: a header, every memory (and case, label, profile; tombstone, change and run) as it is stored, and
+    a line that counts them. Profiles are of no namespace, so they go with the whole store alone.
 
     One namespace is read at a time, each as it was at one moment.
     """
@@ -106,7 +108,7 @@ def _header(adapter: StoreAdapter, scope: ExportScope, now: datetime) -> dict[st
 
 def _held(adapter: StoreAdapter, scope: ExportScope) -> dict[Namespace, set[str]]:
     """What each namespace of the scope holds, so that nothing is asked for that is not there."""
-    books = ["journal", "tombstones", "runs"] if scope.history else []
+    books = [*_SHELVES, *(["journal", "tombstones", "runs"] if scope.history else [])]
     if not scope.subtree:
         return {scope.namespace: {_MEMORIES, *books}}
     found: dict[Namespace, set[str]] = {namespace: {_MEMORIES} for namespace in adapter.counts(scope.namespace)}
@@ -122,6 +124,9 @@ def _parts(
 ) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     if _MEMORIES in shelves:
         yield "memory", _items(adapter.load(namespace), namespace, scope)
+    for shelf, kind in _SHELVES.items():
+        if shelf in shelves:
+            yield kind, _entries(adapter, shelf, namespace)
     if "tombstones" in shelves:
         yield "tombstone", _items(adapter.load(book("tombstones", namespace)), namespace, scope)
     if "journal" in shelves:
@@ -141,6 +146,11 @@ def _items(snapshot: Snapshot, namespace: Namespace, scope: ExportScope) -> Iter
             "updated_at": to_iso(item.updated_at),
             "vectors": packed(each),
         }
+
+
+def _entries(adapter: StoreAdapter, shelf: str, namespace: Namespace) -> Iterator[dict[str, Any]]:
+    for item in adapter.load(book(shelf, namespace)).items:
+        yield {"namespace": list(namespace), "key": item.key, "value": cleaned_object(item.value)}
 
 
 def _changes(adapter: StoreAdapter, namespace: Namespace, scope: ExportScope) -> Iterator[dict[str, Any]]:

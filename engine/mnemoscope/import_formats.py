@@ -9,7 +9,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 import orjson
 
@@ -20,7 +20,7 @@ from .json_stream import JsonFault, json_items
 from .namespaces import Namespace, read_namespace
 from .text import shown
 
-__all__ = ["FORMS", "Entry", "Fault", "Header", "read_entries"]
+__all__ = ["ENTRY_KINDS", "FORMS", "Entry", "Fault", "Header", "read_entries"]
 
 MOST_ROWS = 250_000
 """Of one file; the dry run holds them all."""
@@ -28,6 +28,14 @@ MOST_ROWS = 250_000
 _LISTS = ("memories", "results", "records", "items", "data")
 _LONGEST_CELL = 1 << 26
 _TRUE, _FALSE = ("yes", "true", "1", "y"), ("no", "false", "0", "n", "")
+
+
+EntryKind: TypeAlias = Literal["memory", "tombstone", "change", "run", "case", "label", "profile"]
+ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
+"""What a row of one of our own exports can be."""
+
+# What may be of no namespace at all, but of the whole store.
+_OF_THE_STORE = ("change", "profile")
 
 
 @dataclass(frozen=True)
@@ -43,13 +51,12 @@ class Header:
 class Entry:
     """One row of a file.
 
-    A "memory" has a `value` as stored, or the `fields` of a `MemoryRecord` that the file states; a "tombstone",
-    a "change" and a "run" have the value of that book. `namespace` is None where the file names none, and `key`
-    likewise.
+    A "memory" has a `value` as stored, or the `fields` of a `MemoryRecord` that the file states; the other kinds have
+    the value of their book. `namespace` is None where the file names none, and `key` likewise.
     """
 
     where: str
-    kind: Literal["memory", "tombstone", "change", "run"] = "memory"
+    kind: EntryKind = "memory"
     namespace: Namespace | None = None
     key: str | None = None
     value: Mapping[str, Any] | None = None
@@ -158,10 +165,12 @@ def _own(where: str, value: Mapping[str, Any]) -> Entry:
         raise InputError(f"its value is no object: {shown(stored)}")
     if vectors is not None and not isinstance(vectors, Mapping):
         raise InputError(f"its vectors are no object: {shown(vectors)}")
+    kind: EntryKind = value["type"] if value.get("type") in ENTRY_KINDS else "memory"
+    is_of_all = kind in _OF_THE_STORE and value.get("namespace") == []
     return Entry(
         where,
-        kind=value["type"] if value.get("type") in ("tombstone", "change", "run") else "memory",
-        namespace=_namespace(value.get("namespace")),
+        kind=kind,
+        namespace=() if is_of_all else _namespace(value.get("namespace")),
         key=_key(value.get("key")),
         value=stored,
         created_at=value.get("created_at"),
@@ -208,7 +217,7 @@ def _plain(where: str, value: Mapping[str, Any]) -> Entry:
 FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[str, Mapping[str, Any]], Row | None]], ...] = (
     (_is_type("mnemoscope-export"), _header),
     (_is_type("end"), _end),
-    (_is_type("memory", "tombstone", "change", "run"), _own),
+    (_is_type(*ENTRY_KINDS), _own),
     (_has("memory"), _mem0),
     (_has("content", "scope"), _crewai),
     (_has("namespace", "key", "value"), _own),

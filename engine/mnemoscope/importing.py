@@ -18,6 +18,7 @@ from .cleaning import cleaned_object
 from .embedding import identity_of
 from .errors import InputError, MnemoscopeError
 from .import_formats import Entry, Fault, Header, read_entries
+from .import_shelves import SHELF_OF, is_newer, shelved, told
 from .made import made_by
 from .namespaces import Namespace
 from .packing import unpacked
@@ -42,7 +43,7 @@ _BATCH = 5_000
 
 # What is added to the history as it is, and never merged with what is there.
 _RECORDS: Mapping[str, Callable[[StoredItem], object]] = {"change": Change.from_item, "run": Run.from_item}
-_BOOKS = {"change": "journal", "run": "runs"}
+_BOOKS = {"change": "journal", "run": "runs", **SHELF_OF}
 
 
 @dataclass(frozen=True)
@@ -198,15 +199,15 @@ class _Reading:
 
     def _placed(self, entry: Entry) -> Ref | None:
         try:
-            namespace = self._rebased(entry.namespace)
+            namespace = entry.namespace if entry.namespace == () else self._rebased(entry.namespace)
             if namespace is None:
                 raise InputError("the file does not say whose memory it is; name a namespace to import into")
-            ref = (namespace, self._key_of(entry))
+            ref = (namespace, self._key_of(entry, namespace))
         except MnemoscopeError as error:
             self.refuse(entry.where, str(error))
             return None
         # A memory and its tombstone share a place, because what lives has no tombstone.
-        shelf = entry.kind if entry.kind in _RECORDS else "memory"
+        shelf = entry.kind if entry.kind in _BOOKS else "memory"
         if (shelf, ref) in self._seen:
             self.refuse(entry.where, f"the same place was named before, on {self._seen[shelf, ref]}")
             return None
@@ -221,7 +222,10 @@ class _Reading:
             return self._target
         return (*self._target, *namespace[len(root) :])
 
-    def _key_of(self, entry: Entry) -> str:
+    def _key_of(self, entry: Entry, namespace: Namespace) -> str:
+        if entry.kind in SHELF_OF:
+            source = namespace if entry.namespace is None else entry.namespace
+            return shelved(entry.kind, entry.key or "", entry.value or {}, source=source, target=namespace)[0]
         if entry.key is not None:
             return entry.key
         text = text_of(entry.value if entry.value is not None else entry.fields)
@@ -232,6 +236,8 @@ class _Reading:
             self._compare_record(entry, ref, found)
         elif entry.kind == "tombstone":
             self._compare_stone(entry, ref, found)
+        elif entry.kind in SHELF_OF:
+            self._compare_shelved(entry, ref, found)
         else:
             stone = found.get(_shelf("tombstone", ref))
             self._compare_memory(entry, ref, found.get(ref), stone)
@@ -273,6 +279,19 @@ class _Reading:
         else:
             self._note(entry, ref, "new", "it would be forgotten here too", value, draft)
 
+    def _compare_shelved(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
+        at = _shelf(entry.kind, ref)
+        value = shelved(entry.kind, ref[1], entry.value or {}, source=ref[0], target=ref[0])[1]
+        present = found.get(at)
+        draft = _Draft(at, entry.kind, value, present, vectors={})
+        _check(self._adapter, draft)
+        if present is None:
+            self._note(entry, ref, "new", "it is not there yet", value, draft)
+        elif _is_same(present.value, value):
+            self._note(entry, ref, "same", "it is there already", value)
+        else:
+            self._settle(entry, draft, f"there is another {entry.kind} at its place", is_newer(value, present.value))
+
     def _compare_record(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
         at = _shelf(entry.kind, ref)
         value = {**(entry.value or {}), "namespace": list(ref[0])}
@@ -297,7 +316,8 @@ class _Reading:
         value: Mapping[str, Any],
         draft: _Draft | None = None,
     ) -> None:
-        self.rows.append(ImportRow(entry.where, entry.kind, status, ref, reason, draft is not None, text_of(value)))
+        text = told(entry.kind, ref[1], value) if entry.kind in SHELF_OF else text_of(value)
+        self.rows.append(ImportRow(entry.where, entry.kind, status, ref, reason, draft is not None, text))
         if draft is not None:
             self.drafts.append(draft)
 
