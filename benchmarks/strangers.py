@@ -1,14 +1,15 @@
 """A store filled by the real LangMem and the real langgraph-memory: opened, recalled, edited, adopted and undone.
 
-    pip install -e '.[sqlite]' 'langmem==0.0.30' 'langgraph-memory==0.1.0'
+    pip install -e '.[sqlite]' -r benchmarks/requirements.txt
     python benchmarks/strangers.py
 
 No model is called: LangMem's manager gets a scripted chat model, langgraph-memory callables. After every step the
-packages themselves read the store again: what they no longer read is a failure.
+packages themselves read the store again. Each step is a claim; where one does not hold the command fails.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,17 @@ from pydantic import BaseModel, Field
 
 SPACE = ("memories", "ana")
 SHARED = ("shared", "ana")
+NEW = {
+    "LangMem tool": "Ana prefers black coffee.",
+    "LangMem manager": "Ana moved to Porto.",
+    "LangMem schema": "name: Ana\nage: 6",
+    "langgraph-memory": "Ana gave her bees away.",
+}
+"""What each text is changed to."""
+
+READ_AFTER_EDIT = {**NEW, "LangMem schema": {"name": "Ana", "age": 6}}
+UNCHANGED = ("LangMem tool", "langgraph-memory")
+"""Whose readers notice nothing of an adoption."""
 
 
 class Person(BaseModel):
@@ -87,48 +99,57 @@ def theirs(store: BaseStore) -> TheirEngine:
     )
 
 
-def read_by_writers(store: BaseStore) -> dict[str, str]:
+def read_by_writers(store: BaseStore) -> dict[str, Any]:
     """What each package reads of its own now."""
     search = create_search_memory_tool(SPACE, store=store, response_format="content_and_artifact")
-
-    def tool() -> str:
-        found = search.func("Ana", limit=10)[1]
-        return "; ".join(str(item.value["content"]) for item in found if item.namespace == SPACE)
-
-    def manager() -> str:
-        manage(store, [], [Person])
-        found = store.search((*SPACE, "managed"), limit=10)
-        return "; ".join(f"{item.value['kind']}: {item.value['content']}" for item in found)
-
-    def shared() -> str:
-        return "; ".join(record.content for record in theirs(store).list(SHARED))
-
-    return {"tool": tool(), "manager": manager(), "langgraph-memory": shared()}
+    found = search.func("Ana", limit=10)[1]
+    manage(store, [], [Person])
+    managed = {item.value["kind"]: item.value["content"] for item in store.search((*SPACE, "managed"), limit=10)}
+    return {
+        "LangMem tool": next(item.value["content"] for item in found if item.namespace == SPACE),
+        "LangMem manager": managed.get("Memory", {}).get("content"),
+        "LangMem schema": managed.get("Person"),
+        "langgraph-memory": "; ".join(record.content for record in theirs(store).list(SHARED)),
+    }
 
 
 def main() -> None:
     """Go through all of it and print what was found."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_sqlite(Path(folder) / "strangers.sqlite", embeddings=HashingEmbeddings(128))
-        texts = fill(store)
         engine = MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator())
-        before = everything(store)
-        refs = recalled(engine, texts)
-        show("filled", read_by_writers(store))
-        groups = edited(engine, refs)
-        show("edited here", read_by_writers(store))
-        for group in groups:
-            engine.undo(group)
-        report("edits undone to the letter", everything(store) == before)
-        plan = engine.plan_adoption()
-        print(f"adoption: {dict(plan.counts)}, {len(plan.unadoptable)} cannot be, {plan.ours} have our envelope")
-        changes = engine.apply_adoption(plan)
-        report("every text is recalled after adoption", recalled(engine, texts).keys() == texts.keys())
-        show("adopted", read_by_writers(store))
-        engine.undo(changes[0].group)
-        report("adoption undone to the letter", everything(store) == before)
+        go_through(store, engine)
         engine.close()
         store.conn.close()
+
+
+def go_through(store: BaseStore, engine: MemoryEngine) -> None:
+    """Fill, recall, edit, undo, adopt, and undo again."""
+    texts = fill(store)
+    before, read_before = everything(store), read_by_writers(store)
+    claim("opened: every item is listed, and none is bad", listed(engine) == sorted(texts.values()))
+    refs = recalled(engine, texts)
+    claim("recalled: each text comes first for itself", refs.keys() == texts.keys())
+    claim("recalling wrote nothing to their items", everything(store) == before)
+    groups = edited(engine, refs)
+    claim("edited: recalled by the new text", recalled(engine, NEW).keys() == NEW.keys())
+    claim("edited: each package reads the new text as its own", read_by_writers(store) == READ_AFTER_EDIT)
+    for group in groups:
+        engine.undo(group)
+    claim("edits undone: every value as it was", everything(store) == before)
+    claim("edits undone: each package reads what it wrote", read_by_writers(store) == read_before)
+    plan = engine.plan_adoption()
+    print(f"       plan: {dict(plan.counts)}, {len(plan.unadoptable)} cannot be, {plan.ours} have our envelope")
+    claim("planned: all but that of langgraph-memory, whose envelope is ours", (len(plan), plan.ours) == (3, 1))
+    changes = engine.apply_adoption(plan)
+    claim("adopted: nothing is left to adopt", len(engine.plan_adoption()) == 0)
+    claim("adopted: each text comes first for itself", recalled(engine, texts).keys() == texts.keys())
+    after = read_by_writers(store)
+    claim("adopted: LangMem's tool and langgraph-memory read theirs", *same(after, read_before, UNCHANGED))
+    claim("adopted: LangMem's managers find no schema of theirs any more", after["LangMem schema"] is None)
+    engine.undo(changes[0].group)
+    claim("adoption undone: every value as it was", everything(store) == before)
+    claim("adoption undone: each package reads what it wrote", read_by_writers(store) == read_before)
 
 
 def everything(store: BaseStore) -> dict[tuple[Any, ...], Any]:
@@ -137,13 +158,18 @@ def everything(store: BaseStore) -> dict[tuple[Any, ...], Any]:
     return {(*item.namespace, item.key): item.value for item in items if item.namespace[0] != "__mnemoscope__"}
 
 
+def listed(engine: MemoryEngine) -> list[str]:
+    """The text of everything that can be read, on behalf of whoever wrote it."""
+    spaces = (SPACE, (*SPACE, "managed"), SHARED)
+    return sorted(record.content for space in spaces for record in engine.list(space) if not record.problems)
+
+
 def recalled(engine: MemoryEngine, texts: dict[str, str]) -> dict[str, tuple[tuple[str, ...], str]]:
     """Where the memory of each text is, as recall finds it first."""
     found = {}
     for name, text in texts.items():
         namespace = SHARED if name == "langgraph-memory" else SPACE
         best = engine.recall(text, namespace, subtree=True, limit=1)[0].record
-        print(f"recall {name:18} {'ok' if best.content == text else 'NOT FOUND'}  {best.content!r}")
         if best.content == text:
             found[name] = (best.namespace, best.key)
     return found
@@ -151,19 +177,19 @@ def recalled(engine: MemoryEngine, texts: dict[str, str]) -> dict[str, tuple[tup
 
 def edited(engine: MemoryEngine, refs: dict[str, tuple[tuple[str, ...], str]]) -> list[str]:
     """Change each text; the groups of the changes."""
-    new = {name: f"{name} says it otherwise." for name in refs} | {"LangMem schema": "name: Ana\nage: 6"}
-    return [engine.update(*ref, content=new[name]).group for name, ref in refs.items()]
+    return [engine.update(*ref, content=NEW[name]).group for name, ref in refs.items()]
 
 
-def show(step: str, found: dict[str, str]) -> None:
-    """Print what the packages read."""
-    for name, text in found.items():
-        print(f"{step:12} {name:18} reads  {text}")
+def same(one: dict[str, Any], other: dict[str, Any], names: tuple[str, ...]) -> list[bool]:
+    """Whether both hold the same under each name."""
+    return [one[name] == other[name] for name in names]
 
 
-def report(claim: str, holds: bool) -> None:
-    """Print whether the claim holds."""
-    print(f"{'ok' if holds else 'FAILED':6} {claim}")
+def claim(text: str, *holds: bool) -> None:
+    """Print the claim; end with a failure where it does not hold."""
+    print(f"{'ok' if all(holds) else 'FAILED':6} {text}", flush=True)
+    if not all(holds):
+        sys.exit(1)
 
 
 if __name__ == "__main__":
