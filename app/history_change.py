@@ -20,6 +20,7 @@ from app import (
     word_difference,
 )
 from app.display import age, counted, one_line, safe, timestamp
+from app.scope import Scope
 from app.session import Session
 
 __all__ = ["CLOSE_KEY", "GROUP_KEY", "OPENINGS_KEY", "RUN_KEY", "UNDO_KEY", "close", "current", "draw", "open_change"]
@@ -85,15 +86,16 @@ def _draw_change(change: Change) -> None:
 
 
 def _draw_texts(change: Change) -> None:
+    noun = "entry" if change.shelf else "memory"
     if change.before is None and change.after is None:
         st.caption("Nothing became of the memory itself.")
     else:
         key = f"history.difference-{change.id}"
         word_difference.draw(change.text_before or "", change.text_after or "", key=key)
         if change.before is None:
-            st.caption("There was no memory before.")
+            st.caption(f"There was no such {noun} before.")
         elif change.after is None:
-            st.caption("There was no memory after.")
+            st.caption(f"There was no such {noun} after.")
     if change.before is not None and change.after is not None:
         for line in memory_history.labels_changed(change.before, change.after):
             st.text(one_line(line, 300))
@@ -111,6 +113,9 @@ def _draw_facts(change: Change) -> None:
             label, fact = st.columns([1, 4], gap="small")
             label.caption(name)
             fact.text(value)
+    if change.shelf:
+        navigation.link_to("tune", "What Tune keeps", **Scope(change.namespace, False).to_query())
+        return
     ref = (change.namespace, change.key)
     query = {"ns": list(change.namespace), **browse_opened.query_of(ref)}
     navigation.link_to("browse", "The memory in Browse", **query)

@@ -22,7 +22,7 @@ ICONS = {
     "insert": ":material/add_circle:", "update": ":material/edit:", "forget": ":material/delete:",
     "restore": ":material/restore_from_trash:", "undo": ":material/undo:", "merge": ":material/merge:",
     "move": ":material/drive_file_move:", "import": ":material/upload:", "erase": ":material/ink_eraser:",
-    "adopt": ":material/input:", "allow": ":material/lock_open:",
+    "delete": ":material/delete:", "adopt": ":material/input:", "allow": ":material/lock_open:",
 }  # fmt: skip
 _LABELS = ("categories", "importance", "private", "source", "metadata", "pinned", "expires_at")
 

@@ -10,7 +10,7 @@ from mnemoscope import MnemoscopeError
 from mnemoscope.cases import Case, cases_to_jsonl
 from mnemoscope.namespaces import show_namespace
 
-from app import feedback, navigation, session, states, tables, tune_data, tune_import, tune_new_case
+from app import feedback, navigation, session, states, tables, tune_data, tune_import, tune_new_case, tune_offers
 from app.display import counted, one_line
 from app.scope import Scope
 from app.session import Session
@@ -36,6 +36,7 @@ def draw(working: Session, here: Scope) -> None:
     table, more = st.columns([2.2, 1], gap="medium")
     with more:
         tune_new_case.draw(working, here)
+        tune_offers.draw(working, here, found)
         tune_import.draw(here)
     with table:
         if not found:

@@ -14,7 +14,7 @@ from app.display import one_line
 from app.scope import Scope
 from app.session import Session
 
-__all__ = ["EXPECTED_KEY", "QUERY_KEY", "SAVE_KEY", "UNWANTED_KEY", "draw", "save"]
+__all__ = ["EXPECTED_KEY", "QUERY_KEY", "SAVE_KEY", "UNWANTED_KEY", "draw", "save", "start"]
 
 QUERY_KEY, NAMESPACE_KEY, SAVE_KEY = "tune.new.query", "tune.new.namespace", "tune.new.save"
 EXPECTED_KEY, UNWANTED_KEY = "tune.new.expected", "tune.new.unwanted"
@@ -61,6 +61,14 @@ def save(query: str, namespace: Namespace, expected: Sequence[str], unwanted: Se
         return False
     feedback.done("Saved the case. Tune measures profiles on it.", undo=changes[0].group if changes else None)
     return True
+
+
+def start(query: str, namespace: Namespace) -> None:
+    """Begin a new case with this query, from a callback."""
+    for key in (EXPECTED_KEY, UNWANTED_KEY):
+        st.session_state[key] = []
+    st.session_state[QUERY_KEY] = query
+    st.session_state[NAMESPACE_KEY] = namespace
 
 
 def _namespace(working: Session, here: Scope) -> Namespace | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mnemoscope import MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine, MemoryRecord
 from mnemoscope.calibration import LabelBook
 from mnemoscope.cases import Case, CaseBook, case
 from mnemoscope.config_profiles import ProfileBook
@@ -16,7 +16,7 @@ from mnemoscope.metrics import Interval
 from mnemoscope.stores.base import Write
 from streamlit.testing.v1 import AppTest
 
-from app import tune_charts
+from app import feedback, history_change, tune_charts, tune_new_case, tune_offers
 from app.scope import Scope
 from app.tune_cases import DELETE_KEY
 from app.tune_compare import METRIC_KEY, PROFILES_KEY, verdict
@@ -127,6 +127,48 @@ def test_ticked_cases_are_deleted(dashboard: Dashboard, judged: MemoryEngine) ->
     )
     test.button(key=DELETE_KEY).click().run()
     assert {each.id for each in CaseBook(judged.adapter).all()} == {each.id for each in cases} - {cases[2].id}
+
+
+def test_cases_come_from_feedback_by_one_click_and_can_be_undone(
+    dashboard: Dashboard, empty_engine: MemoryEngine
+) -> None:
+    empty_engine.remember_facts([ExtractedFact(content="green tea"), ExtractedFact(content="a red door")], ANA)
+    result = empty_engine.recall("tea?", ANA)
+    recalled = {match.record.content: match.record.key for match in result}
+    empty_engine.feedback(result.id, recalled["green tea"], useful=True)
+    empty_engine.feedback(result.id, recalled["a red door"], useful=False)
+    test = dashboard(empty_engine, "tune", query=HERE, writing=True)
+    test.button(key=tune_offers.KEEP_KEY).click().run()
+    assert not test.exception
+    [kept] = empty_engine.cases()
+    assert (kept.query, kept.expected, kept.unwanted) == ("tea?", (recalled["green tea"],), (recalled["a red door"],))
+    assert tune_offers.KEEP_KEY not in [each.key for each in test.button]
+    test.button(key=feedback.UNDO_KEY).click().run()
+    assert empty_engine.cases() == []
+
+
+def test_what_agents_asked_most_begins_a_case(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    for query in ("once", HOSTILE, HOSTILE):
+        seeded_engine.recall(query, ANA, limit=1)
+    test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
+    first, second = test.selectbox(key=tune_offers.ASKED_KEY).options
+    assert "2 times" in first
+    assert second.startswith("once  ·  1 time")
+    test.selectbox(key=tune_offers.ASKED_KEY).select_index(1).run()
+    assert test.text_input(key=tune_new_case.QUERY_KEY).value == "once"
+    seeded_engine.save_cases([case("once", ANA, expected=["x"])])
+    test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
+    assert len(test.selectbox(key=tune_offers.ASKED_KEY).options) == 1
+
+
+def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    [deleted] = judged.delete_cases(judged.cases()[:1])
+    test = dashboard(judged, "history", query={**HERE, "h_id": deleted.id}, writing=True)
+    assert not test.exception
+    assert "Case: word" in test.dataframe[0].value["text"][0]
+    assert "There was no such entry after." in [each.value for each in test.caption]
+    test.button(key=history_change.UNDO_KEY).click().run()
+    assert len(judged.cases()) == 12
 
 
 def test_a_file_of_cases_is_read_for_the_scope() -> None:

@@ -59,6 +59,10 @@ class FeedbackBook:
         items = self._adapter.load(book("feedback", namespace)).items
         return {item.key: read_entry(item, lambda each: _read(each.value)) or [] for item in items}
 
+    def namespaces(self, prefix: Namespace) -> list[Namespace]:
+        """The namespaces within the prefix that have feedback, in order."""
+        return sorted(found[2:] for found in self._adapter.counts(book("feedback", prefix)))
+
     def add(self, namespace: Namespace, key: str, given: Feedback) -> None:
         """Keep feedback; a second word on the same recall takes the place of the first.
 

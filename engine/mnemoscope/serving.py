@@ -19,7 +19,7 @@ from .feedback import Feedback, FeedbackBook, cases_of, recall_of
 from .managers import MemoryManager
 from .messages import Transcript
 from .middleware import MEMORIES, MemoryMiddleware, RememberedPruning
-from .namespaces import Namespace, NamespaceLike, read_namespace
+from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
 from .nodes import Node, Recalling, Remembering, recall_node, remember_node
 from .planner import Planner
 from .plans import Terms
@@ -258,9 +258,12 @@ class Serving(Editing, Writing):
         """What was said of the memories of a namespace, by key, the latest first."""
         return FeedbackBook(self.adapter).of(read_namespace(namespace))
 
-    def feedback_cases(self, namespace: NamespaceLike) -> list[Case]:
+    def feedback_cases(self, namespace: NamespaceLike, *, subtree: bool = False) -> list[Case]:
         """The feedback on a namespace as cases, to measure and tune a ranking by."""
-        return cases_of(read_namespace(namespace), self.feedback_on(namespace))
+        where = read_prefix(namespace) if subtree else read_namespace(namespace)
+        given = FeedbackBook(self.adapter)
+        namespaces = given.namespaces(where) if subtree else [where]
+        return [case for each in namespaces for case in cases_of(each, given.of(each))]
 
     afeedback = twin(feedback)
     afeedback_on = twin(feedback_on)
