@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import Evidence, MemoryRecord, Message, NotFoundError, Run
+from mnemoscope.prompt_book import PURPOSES
 
-from app import browse_opened, memory_conversation
+from app import browse_opened, history_filters, history_undo, memory_conversation, navigation
 from app.display import counted, one_line, safe, timestamp
 from app.session import Session
 
@@ -78,6 +79,13 @@ def _draw_making(run: Run) -> None:
     versions = ", ".join(f"prompt {one_line(name, 40)}" for name in run.prompt_versions.values())
     calls = f", {counted(len(run.calls), 'model call')}" if run.calls else ""
     st.text(f"{by}{f' with {versions}' if versions else ''}{calls} · {timestamp(run.at)}")
+    with st.container(horizontal=True, gap="small"):
+        where = {"ns": list(run.namespace), history_filters.VIEW_KEY: history_undo.LABEL, "h_run": run.id}
+        navigation.link_to("history", "Take back the whole run", **where)
+        for purpose, version in run.prompt_versions.items():
+            if purpose in PURPOSES:
+                asked = {"p_mode": "prompt", "p_purpose": purpose, "p_prompt": version}
+                navigation.link_to("replay", f"The prompt it followed to {purpose}", **asked)
 
 
 def _draw_others(record: MemoryRecord, run: Run, message_ids: list[str], at: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,15 +132,19 @@ def _draw_summary(first: ReplayReport, second: ReplayReport, naming: Naming) -> 
     with st.container(horizontal=True):
         for name in _SHARES:
             before, now = first.figures[name], second.figures[name]
-            has_both = before is not None and now is not None
             st.metric(
                 name.replace("_", " ").replace("f1", "F1").capitalize(),
                 "–" if now is None else f"{now:.2f}",
-                f"{now - before:+.2f}" if has_both and now is not None and before is not None else None,
+                _moved(before, now),
                 delta_color="inverse" if name.endswith("_rate") else "normal",
                 border=True,
                 help=f"{naming.sides[1].capitalize()}, and how far from {naming.sides[0]}.",
             )
+
+
+def _moved(before: float | None, now: float | None) -> str | None:
+    moved = "" if before is None or now is None else f"{now - before:+.2f}"
+    return moved if moved.strip("+-0.") else None
 
 
 def _draw_figures(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
@@ -165,27 +169,33 @@ def _draw_figures(first: ReplayReport, second: ReplayReport, naming: Naming) -> 
 def _draw_cases(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
     pairs = list(zip(first.cases, second.cases, strict=True))
     one, other = naming.sides
+    sides = ((one, first.cases), (other, second.cases))
     columns: dict[str, Any] = {
         "conversation": [one_line(before.id, _TEXT) for before, _ in pairs],
-        "better": [naming.better[verdict(*pair)] for pair in pairs],
+        "verdict": [naming.better[verdict(*pair)] for pair in pairs],
     }
-    for side, cases in ((one, first.cases), (other, second.cases)):
-        columns |= {
-            f"{side} F1": pd.array([case.f1 for case in cases], dtype="Float64"),
-            f"{side} misses": [_listed(case.missed) for case in cases],
-            f"{side} surplus": [_listed(case.surplus) for case in cases],
-            f"{side} junk": [len(case.junk) for case in cases],
-            f"{side} unsupported": [case.unsupported for case in cases],
-            f"{side} failed": [one_line(case.failure or "") for case in cases],
-        }
-    st.dataframe(
-        pd.DataFrame(columns), hide_index=True, alt="Both sides on each conversation", column_config=_formats(naming)
-    )
+    for name, value in _CASE_COLUMNS.items():
+        columns |= {f"{side} {name}": [value(case) for case in cases] for side, cases in sides}
+    frame = pd.DataFrame(columns).convert_dtypes()
+    st.dataframe(frame, hide_index=True, alt="Both sides on each conversation", column_config=_formats(naming))
 
 
 def _formats(naming: Naming) -> dict[str, Any]:
-    return {f"{side} F1": st.column_config.NumberColumn(format="%.2f") for side in naming.sides}
+    formats: dict[str, Any] = {f"{side} F1": st.column_config.NumberColumn(format="%.2f") for side in naming.sides}
+    for name in ("misses", "surplus"):
+        formats |= {f"{side} {name}": st.column_config.ListColumn(width="medium") for side in naming.sides}
+    return formats
 
 
 def _listed(texts: tuple[str, ...]) -> list[str]:
     return [one_line(text, _TEXT) for text in texts]
+
+
+_CASE_COLUMNS: dict[str, Callable[[CaseResult], Any]] = {
+    "F1": lambda case: case.f1,
+    "junk": lambda case: len(case.junk),
+    "unsupported": lambda case: case.unsupported,
+    "misses": lambda case: _listed(case.missed),
+    "surplus": lambda case: _listed(case.surplus),
+    "failed": lambda case: one_line(case.failure or ""),
+}

@@ -12,7 +12,7 @@ MODE_KEY = "p_mode"
 _MODES = {
     "plan": ":material/fact_check: One plan",
     "compare": ":material/compare_arrows: Two setups",
-    "prompt": ":material/edit_note: Prompt workbench",
+    "prompt": ":material/edit_note: Prompt",
 }
 
 

@@ -28,20 +28,22 @@ class Setting(NamedTuple):
     namespace: Namespace | None = None
 
 
-def draw(working: Session) -> Setting:
-    """Draw the choices; what was chosen."""
+def draw(working: Session, *, plans: bool = True) -> Setting:
+    """Draw the choices; what was chosen. Without `plans` there is no button that makes a plan."""
     ended, failure = _collected()
     with st.container(border=True, key="replay-setting"):
         origin = replay_conversation.choose_origin()
         upload, reading = _choose_file() if origin == "upload" else (None, None)
         thread = replay_thread.choose(working) if origin == "thread" else None
-        which, where, start = st.columns([6, 5, 2], vertical_alignment="bottom")
+        which, where, *start = st.columns([6, 5, 2] if plans else [6, 5], vertical_alignment="bottom")
         with which:
             chosen = thread or _choose(origin, upload, reading)
         with where:
             namespace = replay_target.choose(chosen, working.engine.counts())
-        with start:
-            run = _plan(working, chosen, namespace)
+        run = replay_run.current(working, chosen, namespace) if chosen and namespace else None
+        for column in start:
+            with column:
+                _draw_plan_button(working, chosen, namespace, run)
         if chosen is not None and chosen.description:
             st.caption(chosen.description)
     replay_work.draw(replay_run.WORK, ended)
@@ -64,8 +66,7 @@ def _choose(origin: str, upload: Upload | None, reading: Reading | None) -> Chos
     return None
 
 
-def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) -> Run | None:
-    run = replay_run.current(working, chosen, namespace) if chosen and namespace else None
+def _draw_plan_button(working: Session, chosen: Chosen | None, namespace: Namespace | None, run: Run | None) -> None:
     reason = _why_not(chosen, namespace)
     st.button(
         "Plan again" if run else "Plan",
@@ -78,7 +79,6 @@ def _plan(working: Session, chosen: Chosen | None, namespace: Namespace | None) 
         on_click=replay_run.begin,
         args=(working, chosen, namespace),
     )
-    return run
 
 
 def _collected() -> tuple[Work | None, MnemoscopeError | None]:

@@ -9,7 +9,7 @@ from mnemoscope.prompt_book import PURPOSES, Purpose
 from mnemoscope.replay_setup import ReplaySetup
 
 from app import python_lines, replay_measure, replay_prompts, replay_url, word_difference
-from app.display import one_line, safe
+from app.display import one_line
 from app.replay_prompts import VERSION_KEY
 from app.session import Session
 
@@ -31,9 +31,10 @@ _NO_MODEL = (
 def draw(working: Session) -> None:
     """Draw the whole workbench."""
     book = PromptBook(working.adapter)
-    purpose, model = _choose(working)
-    versions, used = book.all(purpose), book.in_use(purpose)
-    version = _choose_version(versions, used)
+    with st.container(border=True, key="replay-workbench"):
+        purpose, model = _choose(working)
+        versions, used = book.all(purpose), book.in_use(purpose)
+        version = _choose_version(versions, used)
     if not working.model:
         st.info(_NO_MODEL, icon=":material/rule:")
     left, right = st.columns(2, gap="medium")
@@ -59,7 +60,7 @@ def draw(working: Session) -> None:
 
 
 def _choose(working: Session) -> tuple[Purpose, str]:
-    with st.container(border=True, horizontal=True, vertical_alignment="bottom", key="replay-workbench"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         replay_url.follow(PURPOSE_KEY, PURPOSES, "extract")
         purpose: Purpose = st.selectbox(
             "The prompt for",
@@ -87,14 +88,15 @@ def _choose_version(versions: list[PromptVersion], used: PromptVersion) -> Promp
     if asked is not None and asked not in by_id:
         st.warning("The wording that was asked for is not kept in this store: it was given in code, or elsewhere.")
         st.text(one_line(asked, 60))
-    replay_url.follow(VERSION_KEY, by_id, used.id if used.id in by_id else versions[-1].id)
+    default = used.id if used.id in by_id else versions[-1].id
+    replay_url.follow(VERSION_KEY, by_id, default)
     chosen = st.selectbox(
         "Begin with",
         list(by_id),
         format_func=lambda name: replay_prompts.labelled(by_id[name], used),
         key=VERSION_KEY,
         on_change=replay_url.write,
-        args=(VERSION_KEY, used.id),
+        args=(VERSION_KEY, default),
     )
     return by_id[chosen]
 
@@ -106,23 +108,20 @@ def _draw_difference(
     by_id = {each.id: each for each in versions}
     if st.session_state.get(AGAINST_KEY) not in by_id:
         st.session_state[AGAINST_KEY] = used.id if used.id in by_id else version.id
-    st.subheader("How it differs", anchor=False)
-    chosen = st.selectbox(
-        "From",
-        list(by_id),
-        format_func=lambda name: replay_prompts.labelled(by_id[name], used),
-        key=AGAINST_KEY,
-        label_visibility="collapsed",
-    )
-    against = by_id[chosen]
-    if text == against.text:
-        st.caption("Not at all: it is the same wording.")
-    with st.container(height=_HEIGHT - 60, border=True):
-        if text == against.text:
-            st.text(safe(text, word_difference.LIMIT))
+    st.subheader("How it differs from", anchor=False)
+    with st.container(height=_HEIGHT, border=True):
+        chosen = st.selectbox(
+            "From",
+            list(by_id),
+            format_func=lambda name: replay_prompts.labelled(by_id[name], used),
+            key=AGAINST_KEY,
+            label_visibility="collapsed",
+        )
+        if text == by_id[chosen].text:
+            st.caption("Not at all. Change a word on the left, and the difference shows here.")
         else:
-            word_difference.draw(against.text, text, key="replay-prompt-difference")
-    return against
+            word_difference.draw(by_id[chosen].text, text, key="replay-prompt-difference")
+    return by_id[chosen]
 
 
 def _setup(purpose: Purpose, model: str, text: str) -> ReplaySetup:

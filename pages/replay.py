@@ -20,7 +20,7 @@ st.caption("See what a conversation would teach the agent, correct it, and commi
 
 working = session.current()
 mode = replay_mode.choose()
-chosen, run, namespace = replay_setting.draw(working) if mode != "prompt" else (None, None, None)
+chosen, run, namespace = (None, None, None) if mode == "prompt" else replay_setting.draw(working, plans=mode == "plan")
 if mode == "prompt":
     replay_workbench.draw(working)
 elif chosen is None:

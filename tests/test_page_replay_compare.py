@@ -151,7 +151,7 @@ def test_both_setups_are_measured_and_the_better_one_is_named_by_conversation(
     cases, figures = (frame.value for frame in test.dataframe[:2])
     recall = figures[figures["figure"] == "recall"].iloc[0]
     assert recall["right"] > 0.9 > recall["left"]
-    named = dict(zip(cases["conversation"], cases["better"], strict=True))
+    named = dict(zip(cases["conversation"], cases["verdict"], strict=True))
     assert (named["ana-first-trip"], named["empty"]) == ("right", "same")
     assert "Of 15 conversations:" in markup(test)
     assert empty_engine.counts() == {}

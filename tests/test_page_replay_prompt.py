@@ -123,7 +123,7 @@ def test_the_effect_of_a_wording_is_told_conversation_by_conversation(
     assert "Of 1 conversations: 1 better" in words(test)
     cases, figures = (frame.value for frame in test.dataframe[:2])
     [row] = cases.to_dict("records")
-    assert (row["conversation"], row["better"], row["before F1"], row["now F1"]) == ("cat", "better", 0.0, 1.0)
+    assert (row["conversation"], row["verdict"], row["before F1"], row["now F1"]) == ("cat", "better", 0.0, 1.0)
     assert (row["before unsupported"], row["now unsupported"], row["before misses"]) == (1, 0, ["User has a cat"])
     tokens = figures[figures["figure"] == "input tokens"].iloc[0]
     assert (tokens["before"], tokens["now"]) == (11, 11)

@@ -1,3 +1,5 @@
+"""From an upload over two columns to two memories with their evidence, and back by undoing the whole run."""
+
 from __future__ import annotations
 
 import json
@@ -5,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
+from mnemoscope import Change, MemoryEngine, MemoryRecord, RuleConsolidator, RuleExtractor
 from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.stores.sqlite_file import open_sqlite
 from playwright.sync_api import Page, expect
@@ -16,75 +18,101 @@ Serve = Callable[..., Server]
 Visit = Callable[..., Page]
 EVE = ("memories", "eve")
 TALK = ("I live in Oslo.", "I play the cello.", "I have two cats.", "I work as a nurse.", "I love sailing.")
+CORRECTED = "Eve plays the cello in an orchestra"
 
 
-def records(store: Path) -> dict[str, str]:
-    """The keys of the memories by their texts."""
+def read(store: Path) -> tuple[dict[str, MemoryRecord], list[Change]]:
+    """The memories by their texts, and all changes, the latest first."""
     opened = open_sqlite(store, embeddings=BundledEmbeddings())
     with closing(opened.conn):
         engine = MemoryEngine(opened, extractor=RuleExtractor(), consolidator=RuleConsolidator())
-        return {record.content: record.key for record in engine.list(EVE)}
+        return {record.content: record for record in engine.list(EVE)}, engine.history(EVE)
 
 
-def stored(store: Path) -> set[str]:
-    return set(records(store))
-
-
-def key_of(store: Path, text: str) -> str:
-    return records(store)[text]
-
-
-def test_from_an_upload_over_two_columns_and_a_correction_to_the_evidence_and_back(
+def test_upload_compare_correct_commit_two_of_five_see_the_evidence_and_undo_the_run(
     serve: Serve, visit: Visit, tmp_path: Path
 ) -> None:
     store, file = tmp_path / "new.sqlite", tmp_path / "talk.json"
     file.write_text(json.dumps([{"role": "user", "content": text} for text in TALK]), encoding="utf-8")
-    address = serve(store, "--write").address
-    page = visit(f"{address}/replay?ns=memories&ns=eve")
+    page = visit(f"{serve(store, '--write').address}/replay?ns=memories&ns=eve")
+
+    upload(page, file)
+    compare(page)
+    assert read(store) == ({}, [])
+
+    page.get_by_role("button", name="Correct and commit this one").first.click()
+    expect(page.locator(".st-key-replay-figures")).to_be_visible()
+    settle(page)
+    correct(page, 1, CORRECTED)
+    commit_two_of_five(page)
+    records, changes = read(store)
+    assert set(records) == {"User lives in Oslo", CORRECTED}
+    assert [each.quote for each in records[CORRECTED].evidence] == ["I play the cello."]
+    [run] = {change.run for change in changes}
+    assert len({change.group for change in changes}) == 1
+
+    open_in_browse(page, records[CORRECTED])
+    page.get_by_role("link", name="Take back the whole run").click()
+    expect(page.get_by_role("heading", name="Goes back: 2 memories")).to_be_visible()
+    assert f"h_run={run}" in page.url
+    settle(page)
+    shot(page, "replay-undo-run")
+    page.get_by_role("button", name="Take back 2 memories").click()
+    expect(page.get_by_text("There is nothing to take back")).to_be_visible()
+    records, after = read(store)
+    assert records == {}
+    assert len({change.group for change in after[:2]}) == 1
+    assert {change.undoes for change in after[:2]} == {change.id for change in changes}
+
+
+def upload(page: Page, file: Path) -> None:
     page.get_by_text("A file", exact=True).click()
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("1 conversation.")).to_be_visible()
     settle(page)
 
+
+def compare(page: Page) -> None:
     page.get_by_text("Two setups", exact=True).click()
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.get_by_text("0 differences in 5 facts")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("0 differences in 5 facts")).to_be_visible()
     settle(page)
     shot(page, "replay-two-setups")
-    assert stored(store) == set()
 
-    page.get_by_text("One plan", exact=True).click()
-    page.get_by_role("button", name="Plan", exact=True).click()
-    expect(page.locator(".st-key-replay-figures")).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Tick none").click()
-    expect(page.get_by_role("button", name="Commit 0 of 5 facts")).to_be_disabled()
-    for number, at in enumerate((0, 1), start=1):
-        page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox").check(force=True)
-        expect(page.get_by_role("button", name=f"Commit {number} of 5 facts")).to_be_enabled()
-    page.locator(".st-key-replay-card-1").get_by_role("button", name="Open").click()
+
+def correct(page: Page, at: int, text: str) -> None:
+    page.locator(f".st-key-replay-card-{at}").get_by_role("button", name="Open").click()
     expect(page.locator(".st-key-replay-fact")).to_be_visible()
     settle(page)
     page.get_by_text("Correct this fact").click()
     settle(page)
-    page.get_by_role("textbox", name="Text").fill("Eve plays the cello in an orchestra")
+    page.get_by_role("textbox", name="Text").fill(text)
     page.get_by_role("button", name="Change the plan").click()
-    expect(page.locator(".st-key-replay-fact")).to_contain_text("in an orchestra")
+    expect(page.locator(".st-key-replay-fact")).to_contain_text(text)
     settle(page)
+    page.get_by_text("All facts", exact=True).click()
+    settle(page)
+
+
+def commit_two_of_five(page: Page) -> None:
+    page.get_by_role("button", name="Tick none").click()
+    expect(page.get_by_role("button", name="Commit 0 of 5 facts")).to_be_disabled()
+    for number, at in enumerate((0, 1), start=1):
+        settle(page)
+        page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox").check(force=True)
+        expect(page.get_by_role("button", name=f"Commit {number} of 5 facts")).to_be_enabled()
     page.get_by_role("button", name="Commit 2 of 5 facts").click()
     expect(page.get_by_text("This plan was committed: 2 changes")).to_be_visible()
-    assert stored(store) == {"User lives in Oslo", "Eve plays the cello in an orchestra"}
 
+
+def open_in_browse(page: Page, record: MemoryRecord) -> None:
     page.get_by_role("link", name="See it in Browse").click()
     expect(page.get_by_role("heading", name="Browse")).to_be_visible()
+    expect(page.get_by_text(CORRECTED).or_(page.get_by_text("User lives in Oslo")).first).to_be_attached()
     settle(page)
-    key = key_of(store, "Eve plays the cello in an orchestra")
-    page.goto(f"{address}/browse?ns=memories&ns=eve&b_key={key}&b_in=memories&b_in=eve")
+    page.goto(f"{page.url}&b_key={record.key}&b_in=memories&b_in=eve")
     panel = page.locator(".st-key-browse-detail")
+    expect(panel.get_by_text("“I play the cello.”")).to_be_visible()
     expect(panel.get_by_text("User: I play the cello.")).to_be_visible()
     expect(panel.get_by_text("User: I live in Oslo.")).to_be_visible()
     shot(page, "replay-evidence")
-    panel.get_by_role("tab", name="History").click()
-    panel.get_by_role("button", name="Undo").first.click()
-    expect(page.get_by_text("Undone.").first).to_be_visible()
-    assert stored(store) <= {"User lives in Oslo"}
