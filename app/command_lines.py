@@ -67,7 +67,7 @@ def _written(options: dict[str, object]) -> list[str]:
         for each in value if isinstance(value, list | tuple) else [value]:
             if each is True:
                 words.append(option)
-            elif each not in (None, False, ""):
+            elif each is not None and each is not False and each != "":
                 text = each.isoformat() if isinstance(each, datetime) else str(each)
                 words.append(f"{option}={quoted(text)}" if text.startswith("-") else f"{option} {quoted(text)}")
     return words

@@ -1,7 +1,8 @@
-"""What the agent would be given for this ranking, to the letter, and the same query as Python."""
+"""What the agent would be given for this ranking, to the letter, and the same query as Python and as a command."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from datetime import datetime
 
@@ -9,19 +10,20 @@ import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
 from mnemoscope.rendering import node_text, tokens_of, tool_text
 
+from app import command_lines
 from app.display import counted, safe
 from app.recall_query import RecallQuery
 from app.recall_settings import RankingSettings
 
-__all__ = ["draw", "in_python"]
+__all__ = ["as_command", "draw", "in_python"]
 
-_NODE, _TOOL, _PYTHON = "Recall node", "Tool search_memory", "Python"
+_NODE, _TOOL, _PYTHON, _COMMAND = "Recall node", "Tool search_memory", "Python", "Command"
 
 
 def draw(result: RecallResult, asked: RecallQuery, chosen: RankingSettings) -> None:
     """Draw the texts, to be copied."""
     st.subheader("What the agent gets", anchor=False)
-    node, tool, python = st.tabs([_NODE, _TOOL, _PYTHON])
+    node, tool, python, command = st.tabs([_NODE, _TOOL, _PYTHON, _COMMAND])
     for tab, text in ((node, node_text(result)), (tool, tool_text(result))):
         with tab:
             if text:
@@ -30,6 +32,9 @@ def draw(result: RecallResult, asked: RecallQuery, chosen: RankingSettings) -> N
             st.caption(f"{counted(len(text), 'character')}, about {counted(tokens, 'token')}, with the settings here.")
     with python:
         st.code(in_python(asked, chosen), language="python", wrap_lines=True)
+    with command:
+        st.code(safe(as_command(asked, chosen)), language="bash", wrap_lines=True)
+        st.caption("It ranks with the profile of the connection. To use the weights above, save them as a profile.")
 
 
 def in_python(asked: RecallQuery, chosen: RankingSettings) -> str:
@@ -39,6 +44,23 @@ def in_python(asked: RecallQuery, chosen: RankingSettings) -> str:
     arguments += [f"{name}={_literal(value)}" for name, value in given.items()]
     arguments += ["config=config"]
     return f"config = {_config(chosen.config)}\nresult = engine.recall(\n    " + ",\n    ".join(arguments) + ",\n)"
+
+
+def as_command(asked: RecallQuery, chosen: RankingSettings) -> str:
+    """The command that makes the same recall, but for the weights."""
+    options = dict(asked.options)
+    if "filter" in options:
+        options["filter"] = json.dumps(options["filter"], ensure_ascii=False)
+    return command_lines.call(
+        "recall",
+        asked.text,
+        namespace=asked.namespace,
+        category=list(options.pop("categories", ()) or ()),
+        limit=chosen.limit,
+        min_score=chosen.config.min_score or None,
+        max_tokens=chosen.max_tokens,
+        **{"min_similarity": chosen.config.min_similarity or None, **options},
+    )
 
 
 def _literal(value: object) -> str:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mnemoscope import MemoryConfig
 
-from app import command_lines
+from app import command_lines, recall_agent
 from app.commands import SCRIPTS
+from app.recall_filters import RecallFilters
+from app.recall_query import RecallQuery
+from app.recall_settings import RankingSettings
 from app.settings import VARIABLES
 
 BASH = shutil.which("bash")
@@ -61,6 +66,19 @@ def test_memories_of_several_namespaces_take_one_command_each() -> None:
         ("a", ("2",)),
         ("b", ("1", "3")),
     ]
+
+
+@pytest.mark.usefixtures("store")
+def test_the_command_of_a_recall_asks_the_same() -> None:
+    since = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    filters = RecallFilters(("food", "it's"), include_private=True, since=since, filter='{"source": "nurse"}')
+    chosen = RankingSettings(MemoryConfig(min_score=0.25), 0, 500)
+    line = recall_agent.as_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
+    _, given = parsed(line.replace("\\\n", ""))
+    wanted = {"query": 'say "tea"', "namespace": "memories/ana", "subtree": True, "categories": ("food", "it's")}
+    wanted |= {"include_private": True, "since": since, "filter": {"source": "nurse"}}
+    wanted |= {"limit": 0, "min_score": 0.25, "min_similarity": None, "max_tokens": 500}
+    assert {name: given[name] for name in wanted} == wanted
 
 
 @pytest.mark.usefixtures("store")
