@@ -68,6 +68,9 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
         for each in plan.unadoptable:
             where = show_namespace(each.namespace)
             click.echo(f"Left as it is: {where}  {one_line(each.key)}  {one_line(each.reason)}", err=True)
+        for hint in plan.hints:
+            field = f'text_fields = {{ "{show_namespace(hint.namespace)}" = "{hint.field}" }}'
+            click.echo(f"Hint: {one_line(field)}  ({hint.items:,} of {hint.among:,} have a text there)", err=True)
         if dry_run:
             _print_plan(as_json=as_json, to_adopt=len(plan), counts=dict(plan.counts), ours=plan.ours)
             return

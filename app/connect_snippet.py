@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 from mnemoscope.connections import CONFIG_FILE, DEFAULT_FIELDS, Connection, config_folder
-from mnemoscope.namespaces import show_namespace
+from mnemoscope.namespaces import Namespace, show_namespace
 from mnemoscope.secrecy import MASK
 
-__all__ = ["PASSWORD", "draw", "snippet"]
+__all__ = ["PASSWORD", "draw", "snippet", "text_fields_table"]
 
 PASSWORD = "${MNEMOSCOPE_PASSWORD}"
 """What stands in a snippet for a secret that was spelt out in the environment."""
@@ -28,9 +29,7 @@ def draw(connection: Connection, file: Path | None) -> None:
 
 def snippet(connection: Connection) -> str:
     """The table as TOML."""
-    bare = connection.name.replace("-", "").replace("_", "")
-    name = connection.name if bare.isascii() and bare.isalnum() else _text(connection.name)
-    lines = [f"[connections.{name}]", f"url = {_text(connection.shown_url.replace(MASK, PASSWORD))}"]
+    lines = [f"[connections.{_name(connection.name)}]", f"url = {_text(connection.shown_url.replace(MASK, PASSWORD))}"]
     for key in ("embedder", "dimensions", "model", "profile", "queue"):
         value = getattr(connection, key)
         if value is not None:
@@ -49,6 +48,17 @@ def snippet(connection: Connection) -> str:
         pairs = ", ".join(f"{_text(header)} = {_text(value)}" for header, value in connection.headers)
         lines.append(f"headers = {{ {pairs} }}")
     return "\n".join(lines) + "\n"
+
+
+def text_fields_table(connection: str, fields: Sequence[tuple[Namespace, str]]) -> str:
+    """The table that says which field is the text, by namespace."""
+    lines = [f"{_text(show_namespace(where))} = {_text(path)}" for where, path in fields]
+    return "\n".join([f"[connections.{_name(connection)}.text_fields]", *lines]) + "\n"
+
+
+def _name(connection: str) -> str:
+    bare = connection.replace("-", "").replace("_", "")
+    return connection if bare.isascii() and bare.isalnum() else _text(connection)
 
 
 def _text(value: str) -> str:

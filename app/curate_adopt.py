@@ -8,18 +8,19 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import Adoption, AdoptionPlan, MnemoscopeError
+from mnemoscope import Adoption, AdoptionPlan, MnemoscopeError, TextHint
 from mnemoscope.adoption import Writer
 from mnemoscope.health import LARGEST
 from mnemoscope.namespaces import show_namespace
 
 from app import command_lines, feedback, python_lines, session, states, tables
+from app.connect_snippet import text_fields_table
 from app.display import counted, one_line, safe
 from app.kept import kept, stamp
 from app.scope import Scope
 from app.session import Session
 
-__all__ = ["APPLY_KEY", "TABLE_KEY", "WRITERS", "draw"]
+__all__ = ["APPLY_KEY", "TABLE_KEY", "WRITERS", "draw", "first_of_each"]
 
 APPLY_KEY, TABLE_KEY = "curate.adopt", "curate.adopt.table"
 
@@ -32,6 +33,7 @@ WRITERS: dict[Writer, str] = {
 
 _JSON_LIMIT = 5_000
 _REFUSED_SHOWN = 100
+_HINTS_SHOWN = 20
 
 
 def draw(working: Session, here: Scope) -> None:
@@ -46,6 +48,7 @@ def draw(working: Session, here: Scope) -> None:
         lambda: working.engine.plan_adoption(here.namespace, subtree=here.subtree),
     )
     _draw_summary(plan)
+    _draw_hints(working, plan)
     if len(plan):
         _draw_items(plan)
         _draw_action(working, plan)
@@ -74,6 +77,33 @@ def _draw_summary(plan: AdoptionPlan) -> None:
         st.metric("Cannot be adopted", f"{len(plan.unadoptable):,}", border=True)
     if not len(plan):
         states.empty("Nothing to adopt here", "Every item that can be is a memory of Mnemoscope's form already.")
+
+
+def _draw_hints(working: Session, plan: AdoptionPlan) -> None:
+    if not plan.hints:
+        return
+    shown = plan.hints[:_HINTS_SHOWN]
+    with st.expander("Which field is the text?", expanded=not len(plan), key="curate-adopt-hints"):
+        st.caption(
+            "These items have no text where it is looked for. The fields below hold the most human language among "
+            "them; named in the configuration, they are read, recalled, edited and adopted as the text."
+        )
+        rows = [
+            {"Namespace": one_line(show_namespace(each.namespace), 80), "Field": one_line(each.field, 80),
+             "Items that have it": f"{each.items:,} of {each.among:,} ({each.share:.0%})", "Characters": each.length,
+             "Example": one_line(each.example, 200)}
+            for each in shown
+        ]  # fmt: skip
+        st.dataframe(rows, hide_index=True, key="curate.adopt.hints", alt="Fields that may hold the text")
+        st.code(
+            text_fields_table(working.connection, [(each.namespace, each.field) for each in first_of_each(shown)]),
+            language="toml", wrap_lines=True,
+        )  # fmt: skip
+
+
+def first_of_each(hints: Sequence[TextHint]) -> list[TextHint]:
+    """The hint with the most items for each namespace: a configuration names one field for each."""
+    return list({each.namespace: each for each in reversed(hints)}.values())[::-1]
 
 
 def _draw_items(plan: AdoptionPlan) -> None:

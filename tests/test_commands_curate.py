@@ -191,6 +191,12 @@ def test_adopt_brings_a_strangers_item_to_our_form_and_undo_back(engine: MemoryE
     assert engine.store.get(BEN, "k").value == {"content": "Ben plays chess"}
 
 
+def test_adopt_hints_at_the_field_that_may_be_the_text(engine: MemoryEngine, invoke: Invoke) -> None:
+    engine.store.put(BEN, "k", {"n": 1, "body": "Ben plays a lot of chess."})
+    asked = invoke("adopt", "--namespace", "memories/ben", "--dry-run")
+    assert 'text_fields = { "memories/ben" = "body" }  (1 of 1 have a text there)' in asked.stderr
+
+
 def test_retain_forgets_what_the_rules_say(engine: MemoryEngine, invoke: Invoke) -> None:
     engine.set_retention(ANA, [RetentionRule("no tea", older_than=timedelta(0), categories=("home",))])
     asked = ("retain", "--namespace", "memories/ana", "--json")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 
 import pytest
-from mnemoscope import MemoryEngine
+from mnemoscope import MemoryEngine, TextHint
 from mnemoscope.errors import StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
-from app import curate_adopt, feedback
+from app import connect_snippet, curate_adopt, feedback
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -78,3 +79,25 @@ def test_a_store_that_fails_does_not_look_empty(
     test = dashboard(engine, "curate", query=PART)
     assert "The store did not answer" in "\n".join(error.value for error in test.error)
     assert "Nothing to adopt here" not in "\n".join(each.value for each in test.markdown)
+
+
+def test_a_field_that_may_be_the_text_is_shown_with_the_lines_that_name_it(
+    dashboard: Dashboard, engine: MemoryEngine
+) -> None:
+    for at, text in enumerate(("Bees make honey all day.", 'Wax is "made" of [nothing](http://x.invalid)\u202e.')):
+        engine.store.put(("docs", "web"), str(at), {"title": "Bees", "body": text, "at": "2025-03-01"})
+    test = dashboard(engine, "curate", query=PART)
+    assert not test.exception
+    rows = next(each.value for each in test.dataframe if "Field" in each.value.columns).to_dict("records")
+    assert [(row["Field"], row["Items that have it"], row["Example"]) for row in rows] == [
+        ("body", "2 of 2 (100%)", "Bees make honey all day.")
+    ]
+    assert '.text_fields]\n"docs/web" = "body"\n' in "\n".join(each.value for each in test.code)
+
+
+def test_the_lines_name_one_field_for_each_namespace_and_are_toml() -> None:
+    hints = [TextHint(("a", "b.c"), name, 5 - at, 9, 10, "x") for at, name in enumerate(('say "hi"', "second"))]
+    lines = connect_snippet.text_fields_table(
+        "my team", [(h.namespace, h.field) for h in curate_adopt.first_of_each(hints)]
+    )
+    assert tomllib.loads(lines) == {"connections": {"my team": {"text_fields": {"a/b.c": 'say "hi"'}}}}

@@ -58,6 +58,7 @@ from .searching import MultiRecall
 from .settlement import choose, edit_decision, edit_fact
 from .survey import Criteria, Survey
 from .templates import MissingNamespaceError, NamespaceTemplate, SharedNamespaceWarning
+from .text_hints import TextHint
 from .threads import Thread, list_threads, open_checkpointer, read_thread
 from .tracing import ForgottenConversation
 from .trimming import Trimmed
@@ -145,6 +146,7 @@ __all__ = [
     "StoreUnavailableError",
     "Survey",
     "TakenBack",
+    "TextHint",
     "Thread",
     "Tombstone",
     "Trimmed",

@@ -15,8 +15,9 @@ from .changes import Edit
 from .cleaning import cleaned_object
 from .namespaces import Namespace
 from .records import KIND, MemoryRecord
-from .shapes import CONTENT, is_ours
+from .shapes import CONTENT, MADE_OF_FIELDS, is_ours, place_of_text
 from .stores.base import CONTENT_FIELD, KEEP, Keep, Ref, StoredItem, Vectors
+from .text_hints import TextHint, text_hints
 
 __all__ = [
     "ADOPTED",
@@ -69,13 +70,17 @@ class Unadoptable:
 
 @dataclass(frozen=True)
 class AdoptionPlan:
-    """What adopting would do in a scope; nothing is written yet. `ours` items have our envelope already."""
+    """What adopting would do in a scope; nothing is written yet. `ours` items have our envelope already.
+
+    `hints` say which field may be the text of items where none was found, or where it was put together of fields.
+    """
 
     namespace: Namespace
     subtree: bool
     adoptions: tuple[Adoption, ...]
     unadoptable: tuple[Unadoptable, ...]
     ours: int
+    hints: tuple[TextHint, ...] = ()
 
     @property
     def counts(self) -> dict[Writer, int]:
@@ -103,6 +108,7 @@ def adoption_plan(
     """The plan for these items; `fields` are those that each has vectors of."""
     adoptions: list[Adoption] = []
     unadoptable: list[Unadoptable] = []
+    unclear: list[StoredItem] = []
     ours = 0
     for item, vectored in zip(items, fields, strict=True):
         if isinstance(item.value, Mapping) and is_ours(item.value):
@@ -113,7 +119,9 @@ def adoption_plan(
             adoptions.append(found)
         else:
             unadoptable.append(found)
-    return AdoptionPlan(namespace, subtree, tuple(adoptions), tuple(unadoptable), ours)
+        if _is_unclear(item, found):
+            unclear.append(item)
+    return AdoptionPlan(namespace, subtree, tuple(adoptions), tuple(unadoptable), ours, text_hints(unclear))
 
 
 def adoption_edits(plan: AdoptionPlan, vectors: Mapping[str, NDArray[np.float32]], *, reason: str = "") -> list[Edit]:
@@ -140,6 +148,13 @@ def _adoption(item: StoredItem, vectored: frozenset[str]) -> Adoption | Unadopta
     return Adoption(
         item.namespace, item.key, writer_of(stored), record.content, item.value, _adopted(stored, record), keeps
     )
+
+
+def _is_unclear(item: StoredItem, found: Adoption | Unadoptable) -> bool:
+    """Whether it has no text, or a stranger's text that had to be put together of what stands under `content`."""
+    if isinstance(found, Unadoptable):
+        return True
+    return found.writer == "other" and place_of_text(found.before, item.text_field) == MADE_OF_FIELDS
 
 
 def _adopted(stored: dict[str, Any], record: MemoryRecord) -> dict[str, Any]:
