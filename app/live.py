@@ -1,8 +1,8 @@
 """Live: a page follows what agents write elsewhere, as long as the operator is not in the middle of something.
 
 The browser asks every few seconds, while its tab is in sight and nobody edits there (`assets/live.js`). One mark of
-what the page shows is compared then, and only where it is another one does the page run again. Whatever an operator must
-not lose or see change under the pointer stands in `hold`, which makes the browser wait.
+what the page shows is compared then, and only where it is another one does the page run again. Whatever an operator
+must not lose or see change under the pointer stands in `hold`, which makes the browser wait.
 """
 
 from __future__ import annotations

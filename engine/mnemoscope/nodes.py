@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 
 from .checking import check_whole
 from .errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
 
-Node: TypeAlias = RunnableLambda[Any, dict[str, str]]
-
 Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
 """Takes messages, their namespace and their thread over, to be remembered elsewhere."""
 
@@ -43,6 +41,25 @@ TURNS = 20
 """How many of the last turns a remember node looks through for new ones."""
 
 _log = logging.getLogger(__name__)
+
+
+class Node(Runnable[Any, dict[str, str]]):
+    """A step of a graph: reads its state and the caller's configuration, and gives what changes in the state.
+
+    The graph traces it, so it takes the time of its work and no more.
+    """
+
+    def __init__(self, name: str, steps: Callable[[Any, RunnableConfig], Steps[dict[str, str]]]) -> None:
+        self.name = name
+        self._steps = steps
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
+        """Run it on a state."""
+        return run(self._steps(input, ensure_config(config)))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
+        """The asynchronous form of `invoke`."""
+        return await arun(self._steps(input, ensure_config(config)))
 
 
 @dataclass(frozen=True)
@@ -92,25 +109,19 @@ class Remembering:
 def recall_node(engine: Serving, scope: Scope, how: Recalling) -> Node:
     """A node that writes what is recalled for the last question into `state[how.into]`."""
 
-    def node(state: Any, config: RunnableConfig) -> dict[str, str]:
-        return {how.into: run(_recalled(engine, scope.namespace(config), state, how))}
+    def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
+        return {how.into: (yield from _recalled(engine, scope.namespace(config), state, how))}
 
-    async def anode(state: Any, config: RunnableConfig) -> dict[str, str]:
-        return {how.into: await arun(_recalled(engine, scope.namespace(config), state, how))}
-
-    return RunnableLambda(node, afunc=anode, name="recall")
+    return Node("recall", steps)
 
 
 def remember_node(engine: Serving, scope: Scope, how: Remembering) -> Node:
     """A node that remembers what is new in the conversation."""
 
-    def node(state: Any, config: RunnableConfig) -> dict[str, str]:
-        return _told(how, run(_remembered(engine, scope.namespace(config), state, config, how)))
+    def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
+        return _told(how, (yield from _remembered(engine, scope.namespace(config), state, config, how)))
 
-    async def anode(state: Any, config: RunnableConfig) -> dict[str, str]:
-        return _told(how, await arun(_remembered(engine, scope.namespace(config), state, config, how)))
-
-    return RunnableLambda(node, afunc=anode, name="remember")
+    return Node("remember", steps)
 
 
 def question_in(transcript: Transcript, turns: int = 1) -> str:

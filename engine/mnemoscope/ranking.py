@@ -27,8 +27,8 @@ class Candidates:
     """n memories with the raw signals of one query, in arrays of shape (n,).
 
     `cosine` is -1 to 1, NaN without a vector; `lexical` is BM25 over its maximum, 0 to 1, or None where it
-    was not asked for; `withheld` holds `Drop` codes. `total` is how many memories the scope holds, `exact`
-    whether every one of them was considered or proven not to matter.
+    was not asked for; `withheld` holds `Drop` codes. `total` is how many memories the scope holds, None where
+    nobody counted them, `exact` whether every one of them was considered or proven not to matter.
     """
 
     records: Sequence[MemoryRecord]
@@ -37,7 +37,7 @@ class Candidates:
     age_seconds: NDArray[np.float64]
     importance: NDArray[np.float64]
     withheld: NDArray[np.int8]
-    total: int
+    total: int | None
     exact: bool = True
 
     def __len__(self) -> int:

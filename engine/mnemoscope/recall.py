@@ -25,10 +25,13 @@ from .stores.base import Hit, StoreAdapter
 from .text import one_line
 from .visibility import Drop, Visibility
 
-__all__ = ["Dropped", "MemoryMatch", "RecallResult", "gather", "widen"]
+__all__ = ["Dropped", "MemoryMatch", "RecallResult", "count_of", "gather", "widen"]
 
 SEARCH_LIMIT = 10_000
 """How far a search is widened where a store's vectors cannot be read."""
+
+_WIDER = 8
+"""How many times more is asked for where a search proved nothing: a store takes nearly as long for few as for many."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class RecallResult(Sequence[MemoryMatch]):
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
     `timings` are seconds by step. `id` names the recall, for feedback. `as_of` is the moment at which the store is
     looked at, None for now. `embedder` is the one in use, and `notice` says where it could not be used, and why.
+    `counting` counts the scope.
     """
 
     query: str
@@ -117,6 +121,7 @@ class RecallResult(Sequence[MemoryMatch]):
     as_of: datetime | None = None
     embedder: str = ""
     notice: str = ""
+    counting: Callable[[], int] = field(default=lambda: 0, repr=False)
 
     @cached_property
     def matches(self) -> list[MemoryMatch]:
@@ -133,10 +138,11 @@ class RecallResult(Sequence[MemoryMatch]):
         """How many memories were considered."""
         return len(self.ranking.candidates)
 
-    @property
+    @cached_property
     def total(self) -> int:
-        """How many memories the scope holds."""
-        return self.ranking.candidates.total
+        """How many memories the scope holds; counted now where the search proved its result without."""
+        known = self.ranking.candidates.total
+        return known if known is not None else self.counting()
 
     @property
     def dropped(self) -> Sequence[Dropped]:
@@ -164,7 +170,7 @@ class RecallResult(Sequence[MemoryMatch]):
             least = least if config.min_similarity == before.min_similarity else config.min_similarity or None
         started = time.perf_counter()
         candidates = self.ranking.candidates
-        if len(candidates) < candidates.total:
+        if candidates.total is None or len(candidates) < candidates.total:
             # What was searched proved the old top alone.
             candidates = replace(candidates, exact=_proven(candidates, config, limit))
         ranking = rank(
@@ -243,20 +249,27 @@ def widen(
     """Candidates from the store's own search, widened until no unseen memory could enter the top `limit`.
 
     An unseen memory has at most the similarity of the last one seen, so it cannot score above
-    `w_s·that + w_r + w_i`. Stops at `SEARCH_LIMIT`, and then says that it is not exact.
+    `w_s·that + w_r + w_i`. Stops at `SEARCH_LIMIT`, and then says that it is not exact. What there is in all is
+    counted only where the search came back short.
     """
-    total = sum(count for found, count in adapter.counts(namespace).items() if subtree or found == namespace)
-    asked = min(max(limit, 1) * config.recall_oversample, SEARCH_LIMIT)
+    asked, total = min(max(limit, 1) * config.recall_oversample, SEARCH_LIMIT), None
     while True:
         hits = adapter.search(namespace, query, asked, subtree=subtree)
-        seen_all = len(hits) >= total
+        if total is None and (len(hits) < asked or asked >= SEARCH_LIMIT):
+            total = count_of(adapter, namespace, subtree=subtree)
+        seen_all = total is not None and len(hits) >= total
         candidates = _from_hits(hits, query, visibility, config, now, total=total, exact=seen_all)
         if seen_all or _proven(candidates, config, limit):
             return replace(candidates, exact=True)
         # A store that gave fewer than it holds, though asked for all, keeps some to itself.
-        if asked >= min(total, SEARCH_LIMIT):
+        if total is not None and asked >= min(total, SEARCH_LIMIT):
             return candidates
-        asked = min(asked * 4, SEARCH_LIMIT)
+        asked = min(asked * _WIDER, SEARCH_LIMIT)
+
+
+def count_of(adapter: StoreAdapter, namespace: Namespace, *, subtree: bool) -> int:
+    """How many items the scope holds. A store that does not count has all of them read for it."""
+    return sum(count for found, count in adapter.counts(namespace).items() if subtree or found == namespace)
 
 
 def _lexical_share(lexical: LexicalIndex, query: str) -> NDArray[np.float64]:
@@ -273,7 +286,7 @@ def _from_hits(
     config: MemoryConfig,
     now: datetime,
     *,
-    total: int,
+    total: int | None,
     exact: bool,
 ) -> Candidates:
     found = _index_of(hits)

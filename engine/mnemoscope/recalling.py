@@ -23,7 +23,7 @@ from .journal import Journal
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
 from .past import with_vectors
 from .ranking import rank
-from .recall import RecallResult, gather, widen
+from .recall import RecallResult, count_of, gather, widen
 from .records import MemoryRecord
 from .steps import Step, Steps
 from .stores.base import CONTENT_FIELD, EMBED_AGAIN, StoreAdapter, StoredItem, Vectors
@@ -160,6 +160,7 @@ def recalled(
         timings=timings,
         max_tokens=asked.max_tokens,
         as_of=asked.as_of,
+        counting=functools.partial(count_of, adapter, asked.namespace, subtree=asked.subtree),
         embedder=str(journal.embedders.present or ""),
         notice=_BY_WORDS.format(difference=difference) if (difference := journal.embedders.difference) else "",
     )

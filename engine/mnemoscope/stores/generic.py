@@ -120,19 +120,23 @@ class GenericAdapter:
     def search_each(
         self, namespace: Namespace, queries: Sequence[str], limit: int, *, subtree: bool = False
     ) -> list[list[Hit]]:
-        """`search` for several queries, in one batch of the store and one more for each widening."""
+        """`search` for several queries, in one batch of the store and one more for each widening.
+
+        Before it is widened all are counted, so that a small namespace is searched once.
+        """
         hits: list[list[Hit]] = [[] for _ in queries]
         before: dict[int, int] = {}
+        total: int | None = None
         open_queries, asked = list(range(len(queries))), max(limit, 1)
         while open_queries:
             raw = self._searched(namespace, asked, [queries[at] for at in open_queries])
             for at, found in zip(open_queries, raw, strict=True):
                 items = [item for item in found if _is_in(item, namespace, subtree=subtree)]
                 hits[at] = _hits(items)[: max(limit, 0)]
-                if len(items) >= limit or len(found) == before.get(at) or asked >= WIDEST_SEARCH:
-                    before[at] = -1
-                else:
-                    before[at] = len(found)
+                if len(items) < limit and total is None:
+                    total = sum(1 for _ in self._within(namespace, subtree=subtree))
+                is_all = len(items) >= min(limit, total or 0) or len(found) == before.get(at)
+                before[at] = -1 if is_all or asked >= WIDEST_SEARCH else len(found)
             open_queries, asked = [at for at in open_queries if before[at] >= 0], asked * 10
         return hits
 
