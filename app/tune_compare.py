@@ -9,8 +9,9 @@ import streamlit as st
 from mnemoscope.evaluation import DEFAULT_METRICS, CaseChange, Comparison, Evaluation, Judged, compare, evaluate
 from mnemoscope.metrics import Interval, metric_help
 
-from app import states, tune_charts, tune_data
+from app import command_lines, python_lines, states, tune_charts, tune_data
 from app.display import counted, one_line
+from app.profile_names import PRESENT
 from app.scope import Scope
 from app.session import Session
 
@@ -51,6 +52,27 @@ def draw(working: Session, here: Scope) -> None:
     if len(names) > 1:
         with changes:
             _draw_changes(evaluation, names, metric)
+    python_lines.draw(_in_python(here, names), _as_command(here, names))
+
+
+def _in_python(here: Scope, names: Sequence[str]) -> str:
+    cases = python_lines.call("cases", here.namespace, subtree=here.subtree or None)
+    return (
+        "from mnemoscope.config_profiles import Profile\n"
+        "from mnemoscope.connections import load_connections\n"
+        "from mnemoscope.evaluation import collect, evaluate\n\n"
+        "known = {name: Profile(name, config) for name, config in load_connections().profiles.items()}\n"
+        f"known |= engine.profiles() | {{{PRESENT!r}: Profile({PRESENT!r}, engine.config)}}\n"
+        f"judged = collect(engine, {cases})\n"
+        f"evaluation = evaluate(judged, [known[name] for name in {list(names)!r}], {METRICS!r})"
+    )
+
+
+def _as_command(here: Scope, names: Sequence[str]) -> str:
+    # Without --profile the one in use comes first.
+    chosen = [name for name in names if name != PRESENT]
+    first = None if PRESENT in names or not chosen else chosen.pop(0)
+    return command_lines.call("evaluate", namespace=here.namespace, profile=first, against=chosen)
 
 
 def draw_empty() -> None:

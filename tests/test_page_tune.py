@@ -186,6 +186,17 @@ def test_profiles_are_compared_on_the_cases(dashboard: Dashboard, judged: Memory
     assert "Better: +" in said(test)
 
 
+def test_the_python_of_a_comparison_measures_the_same(dashboard: Dashboard, judged: MemoryEngine) -> None:
+    test = opened(dashboard, judged, "Compare")
+    line = next(each.value for each in test.code if "collect(engine" in each.value)
+    names: dict[str, Any] = {"engine": judged}
+    exec(line, names)
+    summary = names["evaluation"].summary("precise")["ndcg@10"]
+    assert summary is not None
+    assert f"{summary.mean:.3f}" in str(test.dataframe[0].value.to_dict())
+    assert any(each.value.startswith("mnemoscope evaluate") for each in test.code)
+
+
 def test_one_profile_has_nothing_to_be_compared_with(dashboard: Dashboard, judged: MemoryEngine) -> None:
     test = opened(dashboard, judged, "Compare")
     test.multiselect(key=PROFILES_KEY).set_value(["precise"]).run()
