@@ -15,7 +15,7 @@ from app.replay_upload import Reading, Upload
 
 __all__ = ["ALL_KEY", "ORIGIN_KEY", "SAMPLE_KEY", "choose_origin", "choose_sample", "choose_uploaded"]
 
-ORIGIN_KEY = "replay.origin"
+ORIGIN_KEY = "p_from"
 SAMPLE_KEY = "p_sample"
 ALL_KEY = "replay.all_in_sequence"
 
@@ -28,17 +28,19 @@ _ORIGINS = {
 
 def choose_origin() -> str:
     """Draw what is replayed: "sample", "upload" or "thread"."""
-    origin: str = st.segmented_control(
+    replay_url.follow(ORIGIN_KEY, _ORIGINS, "sample")
+    origin = st.segmented_control(
         "Replay",
         list(_ORIGINS),
-        default="sample",
         format_func=lambda name: _ORIGINS[name],
         required=True,
         key=ORIGIN_KEY,
+        on_change=replay_url.write,
+        args=(ORIGIN_KEY, "sample"),
         persist_state="session",
         label_visibility="collapsed",
     )
-    return origin
+    return origin or "sample"
 
 
 def choose_sample() -> Chosen:

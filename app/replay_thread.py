@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from mnemoscope import ConfigurationError, MnemoscopeError, Thread, list_threads, open_checkpointer, read_thread
@@ -13,44 +13,63 @@ from mnemoscope.conversations import Conversation
 from mnemoscope.messages import Transcript
 from mnemoscope.roles import may
 
-from app import states
+from app import feedback, replay_url, states
 from app.display import counted, one_line, safe, timestamp
 from app.replay_chosen import Chosen
 from app.session import Session
 
-__all__ = ["PLACE_KEY", "THREAD_KEY", "choose"]
+__all__ = ["FIND_KEY", "MORE_KEY", "OPEN_KEY", "PLACE_KEY", "THREAD_KEY", "choose"]
 
-PLACE_KEY = "replay.checkpoints"
-THREAD_KEY = "replay.thread"
+PLACE_KEY = "p_place"
+THREAD_KEY = "p_thread"
+FIND_KEY = "p_find"
+OPEN_KEY, MORE_KEY = "replay.open_place", "replay.more_threads"
 THREADS = 100
 
+_PASSWORD = re.compile(r"://[^/@]*:(?!\$\{\w+\}@)[^/]*@|password=", re.IGNORECASE)
 _READ = "replay.kept_thread"
+_PLACES = "replay.opened_places"
 
 
 @dataclass(frozen=True)
 class _Read:
-    """What was read of one place: its threads, and the one that was opened last."""
+    """What was read of one place: its threads (those that hold what was looked for), and the one opened last.
+
+    `has_more` says that there are older ones.
+    """
 
     place: str
+    find: str
     threads: tuple[Thread, ...]
+    has_more: bool
     conversation: Conversation | None = None
 
 
 def choose(working: Session) -> Chosen | None:
-    """Draw where the checkpoints are and the choice of a thread; None while there is none."""
+    """Draw where the checkpoints are and the choice of a thread; None while there is none.
+
+    Place, search and thread are in the URL. A database that a URL names is opened only once somebody says so: a link
+    must not send a password to an address of its own.
+    """
     if not may(working.role, "editor"):
         st.caption("Your role is viewer, and checkpoints are opened by an editor.")
         return None
+    replay_url.keep(PLACE_KEY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = st.text_input(
             "Checkpoints",
             key=PLACE_KEY,
             placeholder="checkpoints.sqlite, or postgresql://user:${PGPASSWORD}@host/database",
             help="They are opened for reading alone. A password is taken from an environment variable.",
+            on_change=_typed,
+            persist_state="session",
         ).strip()
         if st.button("Read again", key="replay.read_threads", icon=":material/refresh:", disabled=not place):
             st.session_state.pop(_READ, None)
     if not place:
+        return None
+    if "://" in place and place not in st.session_state.get(_PLACES, ()):
+        st.button("Open this database", key=OPEN_KEY, icon=":material/database:", on_click=_open, args=(place,))
         return None
     try:
         return _choose_at(place)
@@ -59,22 +78,72 @@ def choose(working: Session) -> Chosen | None:
         return None
 
 
+def _typed() -> None:
+    place = st.session_state[PLACE_KEY].strip()
+    _open(place)
+    # A password that was typed in all the same must not stand in the address of the page.
+    if _PASSWORD.search(place):
+        st.query_params.pop(PLACE_KEY, None)
+    else:
+        replay_url.write(PLACE_KEY, "")
+
+
+def _open(place: str) -> None:
+    st.session_state[_PLACES] = (*st.session_state.get(_PLACES, ()), place)
+
+
 def _choose_at(place: str) -> Chosen | None:
+    replay_url.keep(FIND_KEY)
+    find = st.text_input(
+        "Find",
+        key=FIND_KEY,
+        type="search",
+        persist_state="session",
+        placeholder="Words that were said, or the name of a thread",
+        on_change=replay_url.write,
+        args=(FIND_KEY, ""),
+    ).strip()
     kept = st.session_state.get(_READ)
-    if not isinstance(kept, _Read) or kept.place != place:
-        with st.spinner("Looking for threads …"), open_checkpointer(_address(place)) as saver:
-            kept = _Read(place, tuple(list_threads(saver, limit=THREADS)))
-        st.session_state[_READ] = kept
+    if not isinstance(kept, _Read) or (kept.place, kept.find) != (place, find):
+        kept = st.session_state[_READ] = _page(place, find)
+    asked = st.query_params.get(THREAD_KEY)
     threads = {each.id: each for each in kept.threads}
-    if not threads:
-        st.caption("No thread is in these checkpoints.")
+    if not threads and not (asked and not find):
+        st.caption("No thread holds these words." if find else "No thread is in these checkpoints.")
         return None
-    if st.session_state.get(THREAD_KEY) not in threads:
-        st.session_state[THREAD_KEY] = next(iter(threads))
-    name = st.selectbox("Thread", list(threads), format_func=lambda id: _labelled(threads[id]), key=THREAD_KEY)
-    if len(threads) == THREADS:
-        st.caption(f"These are the {THREADS} threads that were used last.")
+    # One that a URL names may be older than those listed.
+    offered = [*threads, *([asked] if asked and asked not in threads and not find else [])]
+    replay_url.follow(THREAD_KEY, offered, offered[0])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Thread",
+            offered,
+            format_func=lambda id: _labelled(threads[id]) if id in threads else one_line(id, 60),
+            key=THREAD_KEY,
+            on_change=replay_url.write,
+            args=(THREAD_KEY, offered[0]),
+        )
+        if kept.has_more:
+            st.button(f"{THREADS} older", key=MORE_KEY, icon=":material/expand_more:", on_click=_read_more)
+    if kept.has_more:
+        st.caption(f"These are the {counted(len(threads), 'thread')} that were used last.")
     return _chosen(place, _conversation(kept, name))
+
+
+def _page(place: str, find: str, before: Thread | None = None) -> _Read:
+    with st.spinner("Looking for threads …"), open_checkpointer(_address(place)) as saver:
+        found = list_threads(saver, limit=THREADS + 1, before=before, contains=find)
+    return _Read(place, find, tuple(found[:THREADS]), len(found) > THREADS)
+
+
+def _read_more() -> None:
+    kept: _Read = st.session_state[_READ]
+    try:
+        older = _page(kept.place, kept.find, kept.threads[-1])
+    except MnemoscopeError as error:
+        feedback.refused(error)
+    else:
+        st.session_state[_READ] = replace(older, threads=kept.threads + older.threads, conversation=kept.conversation)
 
 
 def _conversation(kept: _Read, name: str) -> Conversation:
@@ -82,7 +151,7 @@ def _conversation(kept: _Read, name: str) -> Conversation:
         return kept.conversation
     with open_checkpointer(_address(kept.place)) as saver:
         read = read_thread(saver, name)
-    st.session_state[_READ] = _Read(kept.place, kept.threads, read)
+    st.session_state[_READ] = replace(kept, conversation=read)
     return read
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-__all__ = ["follow", "write"]
+__all__ = ["follow", "keep", "write"]
 
 
 def follow(name: str, allowed: Collection[str], default: str) -> None:
@@ -20,6 +20,18 @@ def follow(name: str, allowed: Collection[str], default: str) -> None:
     elif st.session_state.get(name) not in allowed:
         st.session_state[name] = default
     write(name, default)
+
+
+def keep(name: str) -> None:
+    """Give a text with the key `name` the value that the URL has; call it before it is drawn.
+
+    Its `on_change` has to be `write`, with an empty default. What was typed and is not in the URL stays.
+    """
+    linked = st.query_params.get(name)
+    if linked is not None:
+        st.session_state[name] = linked
+    else:
+        st.session_state.setdefault(name, "")
 
 
 def write(name: str, default: str) -> None:

@@ -42,7 +42,7 @@ def checkpoints(tmp_path: Path) -> Path:
 
 
 def threads(dashboard: Dashboard, engine: MemoryEngine, place: object) -> AppTest:
-    state = {ORIGIN_KEY: "thread", replay_thread.PLACE_KEY: str(place)}
+    state = {ORIGIN_KEY: "thread", replay_thread.PLACE_KEY: str(place), "replay.opened_places": (str(place),)}
     test = dashboard(engine, "replay", query={"ns": list(EVE)}, writing=True, state=state)
     assert not test.exception
     return test
@@ -76,6 +76,63 @@ def test_a_thread_is_replayed_and_its_memories_lead_back_to_their_turns(
     run = empty_engine.run(record.evidence[0].run or "")
     assert [turn.text for turn in run.turns_of_memory(record.key)] == ["I play the cello."]
     assert checkpoints.read_bytes() == before
+
+
+def test_place_search_and_thread_are_taken_from_the_url(
+    dashboard: Dashboard, empty_engine: MemoryEngine, checkpoints: Path
+) -> None:
+    linked = {"p_from": "thread", "p_place": str(checkpoints), "p_thread": "one"}
+    test = dashboard(empty_engine, "replay", query={"ns": list(EVE), **linked})
+    assert test.selectbox(key=replay_thread.THREAD_KEY).value == "one"
+    found = dashboard(empty_engine, "replay", query={"ns": list(EVE), **linked, "p_find": "OSLO"})
+    assert found.selectbox(key=replay_thread.THREAD_KEY).value == "<b>two</b>"
+    none = dashboard(empty_engine, "replay", query={"ns": list(EVE), **linked, "p_find": "nobody said so"})
+    assert "No thread holds these words." in [each.value for each in none.caption]
+
+
+def test_older_threads_are_read_page_by_page_and_one_that_is_linked_at_once(
+    dashboard: Dashboard, empty_engine: MemoryEngine, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay_thread, "THREADS", 1)
+    test = threads(dashboard, empty_engine, checkpoints)
+    assert len(test.selectbox(key=replay_thread.THREAD_KEY).options) == 1
+    test.button(key=replay_thread.MORE_KEY).click().run()
+    assert not test.exception
+    assert len(test.selectbox(key=replay_thread.THREAD_KEY).options) == 2
+    assert not [each for each in test.button if each.key == replay_thread.MORE_KEY]
+    linked = {"p_from": "thread", "p_place": str(checkpoints), "p_thread": "one"}
+    test = dashboard(empty_engine, "replay", query={"ns": list(EVE), **linked})
+    assert test.selectbox(key=replay_thread.THREAD_KEY).value == "one"
+
+
+def test_a_database_that_a_link_names_is_not_opened_unasked(
+    dashboard: Dashboard, empty_engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(replay_thread, "open_checkpointer", lambda place: opened.append(place))
+    query = {"ns": list(EVE), "p_from": "thread", "p_place": "postgresql://me:${HOME}@example.invalid/db"}
+    test = dashboard(empty_engine, "replay", query=query)
+    assert not test.exception
+    assert opened == []
+    assert test.button(key=replay_thread.OPEN_KEY)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_shared"),
+    [
+        ("postgresql://me:${PGPASSWORD}@127.0.0.1:1/db", True),
+        ("postgresql://me@127.0.0.1:1/db", True),
+        ("postgresql://me:secret@127.0.0.1:1/db", False),
+        ("postgresql://me:a${B}@127.0.0.1:1/db", False),
+        ("postgresql://127.0.0.1:1/db?password=secret", False),
+    ],
+)
+def test_a_password_that_was_typed_in_does_not_stand_in_the_url(
+    dashboard: Dashboard, empty_engine: MemoryEngine, place: str, is_shared: bool
+) -> None:
+    test = dashboard(empty_engine, "replay", query={"ns": list(EVE), "p_from": "thread"})
+    test.text_input(key=replay_thread.PLACE_KEY).set_value(place).run()
+    assert (replay_thread.PLACE_KEY in test.query_params) is is_shared
 
 
 @pytest.mark.parametrize("place", ["gone.sqlite", "postgresql://me@${HOME}/db", "postgresql://nobody@127.0.0.1:1/x"])

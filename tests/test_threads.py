@@ -102,6 +102,15 @@ def test_threads_are_listed_page_by_page(saver: BaseCheckpointSaver[Any]) -> Non
     assert found == ["cleo", "ben", "ana"]
 
 
+@pytest.mark.parametrize(
+    ("contains", "found"), [("LISBON", ["ana"]), ("i see", ["cleo", "ben", "ana"]), ("CLE", ["cleo"]), ("nobody", [])]
+)
+def test_threads_are_found_by_their_name_and_by_what_was_said(
+    saver: BaseCheckpointSaver[Any], contains: str, found: list[str]
+) -> None:
+    assert [each.id for each in list_threads(saver, contains=contains)] == found
+
+
 def test_a_thread_with_more_checkpoints_than_a_page_hides_no_other(tmp_path: Path) -> None:
     with SqliteSaver.from_conn_string(str(tmp_path / "long.sqlite")) as saver:
         talk(saver, "old", "Hello.")

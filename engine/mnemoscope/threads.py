@@ -24,7 +24,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from .conversation_parts import Conversation, build_conversation
 from .errors import ConfigurationError, InputError, NotFoundError, StoreError, StoreUnavailableError
 from .messages import read_messages
-from .text import one_line, shown
+from .text import normalise, one_line, shown
 from .times import read_time
 
 __all__ = ["Thread", "list_threads", "open_checkpointer", "read_thread"]
@@ -65,9 +65,11 @@ def open_checkpointer(place: str) -> Iterator[BaseCheckpointSaver[Any]]:
 
 
 def list_threads(
-    checkpointer: BaseCheckpointSaver[Any], *, limit: int = 50, before: Thread | None = None
+    checkpointer: BaseCheckpointSaver[Any], *, limit: int = 50, before: Thread | None = None, contains: str = ""
 ) -> list[Thread]:
     """Threads, the latest used first. `before` is the last one of the page before.
+
+    With `contains` they are those whose id or messages hold these words; all are read until enough are found.
 
     Raises:
         InputError: `limit` is not at least 1.
@@ -78,7 +80,8 @@ def list_threads(
     saver = _untouched(checkpointer)
     is_ordered = any(kind.__name__ in _ORDERED for kind in type(saver).__mro__)
     newest = _newest(saver, before) if is_ordered else _newest_of_all(saver, before)
-    return [_thread(each) for each in islice(newest, limit)]
+    wanted = normalise(contains)
+    return [_thread(each) for each in islice((each for each in newest if _holds(each, wanted)), limit)]
 
 
 def read_thread(checkpointer: BaseCheckpointSaver[Any], thread_id: str) -> Conversation:
@@ -241,6 +244,14 @@ def _messages_in(checkpoint: CheckpointTuple) -> list[BaseMessage]:
         if isinstance(value, list) and value and all(isinstance(each, BaseMessage) for each in value):
             return value
     return []
+
+
+def _holds(checkpoint: CheckpointTuple, wanted: str) -> bool:
+    """Whether the thread's id or anything said in it holds the words; nothing wanted is in all."""
+    if not wanted or wanted in normalise(_setting(checkpoint, "thread_id")):
+        return True
+    said = read_messages(_messages_in(checkpoint), skip_unreadable=True).messages
+    return any(wanted in normalise(each.text) for each in said)
 
 
 def _thread(checkpoint: CheckpointTuple) -> Thread:
