@@ -117,7 +117,10 @@ def _draw_floor(working: Session, here: Scope, chosen: MemoryConfig) -> None:
     curve, saving = st.columns([1.2, 1], gap="medium")
     with curve:
         st.subheader("Minimum score", anchor=False)
-        st.caption("It starts one step below the greatest that lost none of the expected among the cases searched.")
+        st.caption(
+            "It starts one step below the greatest that lost none of the expected among the cases searched."
+            + (" Scores fall as memories age, so leave room." if chosen.recency_weight else "")
+        )
         least = st.slider(
             "Minimum score", 0.0, 0.95, chosen.min_score, 0.05, key=FLOOR_KEY, label_visibility="collapsed"
         )
