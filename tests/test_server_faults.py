@@ -138,7 +138,7 @@ def test_a_database_that_lost_pgvector_is_an_error_for_readers_and_writers(
 def test_other_dimensions_than_the_stores_are_named(engine: MemoryEngine, url: str) -> None:
     assert engine.adapter.dimensions == 256
     store = open_postgres(url, embeddings=CountingEmbeddings(64))
-    with pytest.raises(StoreError, match=r"64.*256|256.*64"):
+    with pytest.raises(EmbeddingError, match=r"64.*256|256.*64"):
         engine_over(store).remember("Ana keeps bees.", ANA, extract=False)
     store.conn.close()
     assert engine.counts() == {ANA: 1}

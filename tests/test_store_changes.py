@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import gc
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import psycopg
 import pytest
 from engine_fixture import engine_over, facts
 from mnemoscope.collecting import without_collecting
 from mnemoscope.errors import ConflictError
-from mnemoscope.index import IndexCache
+from mnemoscope.index import IndexCache, ScopeIndex
 from mnemoscope.stores import written
 from mnemoscope.stores.base import Guard, TracksChanges, Write
 from mnemoscope.stores.view import View
 from mnemoscope.stores.written import WriteLog
-from stores_fixture import ANA, BACKENDS, Backend, put
+from stores_fixture import ANA, BACKENDS, Backend, contract_store, put
 
 BEN = ("memories", "ben")
 ALL = ("memories",)
@@ -179,3 +183,89 @@ def test_a_collector_that_was_off_stays_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+# What other processes wrote, in whatever way
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Backend, Callable[..., None]]]:
+    """A store of seven memories, and a function that runs SQL on its data as another process would."""
+    with BACKENDS[request.param](tmp_path) as opened:
+        opened.adapter.write([put(str(number), f"fact {number}") for number in range(7)])
+        opened.adapter.write([put("x", "of Ben", BEN)])
+
+        def execute(*statements: str) -> None:
+            connection = (
+                sqlite3.connect(tmp_path / "memories.sqlite", isolation_level=None)
+                if request.param == "sqlite"
+                else psycopg.connect(contract_store().conn.conninfo, autocommit=True)
+            )
+            with closing(connection):
+                for statement in statements:
+                    connection.execute(statement)  # type: ignore[arg-type]
+
+        yield opened, execute
+
+
+HERE = "prefix = 'memories.ana'"
+BY_OTHERS = {
+    "a value is changed behind the back of every time": [
+        f"""UPDATE store SET value = '{{"content": "fact X"}}' WHERE {HERE} AND key = '3'"""
+    ],
+    "an item goes and another comes in the same second": [
+        f"DELETE FROM store_vectors WHERE {HERE} AND key = '6'",
+        f"DELETE FROM store WHERE {HERE} AND key = '6'",
+        """INSERT INTO store (prefix, key, value) VALUES ('memories.ana', '9', '{"content": "fact 9"}')""",
+    ],
+    "an item is rewritten in place of itself": [
+        f"DELETE FROM store_vectors WHERE {HERE} AND key = '6'",
+        f"DELETE FROM store WHERE {HERE} AND key = '6'",
+        """INSERT INTO store (prefix, key, value) VALUES ('memories.ana', '6', '{"content": "fact Y"}')""",
+    ],
+    "an item moves to another namespace": [
+        f"DELETE FROM store_vectors WHERE {HERE} AND key = '2'",
+        f"UPDATE store SET prefix = 'memories.ben' WHERE {HERE} AND key = '2'",
+    ],
+    "a vector alone is deleted": [f"DELETE FROM store_vectors WHERE {HERE} AND key = '1'"],
+    "everything is deleted": ["DELETE FROM store_vectors", "DELETE FROM store"],
+    "nothing changes here": ["""UPDATE store SET value = '{"content": "x"}' WHERE prefix = 'memories.ben'"""],
+}
+
+
+@pytest.mark.parametrize("statements", BY_OTHERS.values(), ids=BY_OTHERS)
+@pytest.mark.parametrize(("scope", "subtree"), [(ANA, False), (ALL, True), ((), True)])
+def test_an_index_follows_what_others_do_in_whatever_way(
+    shared: tuple[Backend, Callable[..., None]], statements: list[str], scope: tuple[str, ...], subtree: bool
+) -> None:
+    backend, execute = shared
+    cache = IndexCache(backend.adapter)
+    cache.get(scope, subtree=subtree)
+    execute(*statements)
+    assert described(cache.get(scope, subtree=subtree)) == described(
+        IndexCache(backend.adapter).get(scope, subtree=subtree)
+    )
+    # And once more: what was taken for known is known by now.
+    execute(f"""UPDATE store SET value = '{{"content": "again"}}' WHERE {HERE}""")
+    assert described(cache.get(scope, subtree=subtree)) == described(
+        IndexCache(backend.adapter).get(scope, subtree=subtree)
+    )
+
+
+def described(index: ScopeIndex) -> dict[Any, Any]:
+    vectors: dict[Any, Any] = {ref: [] for ref in index.position}
+    refs = list(index.position)
+    for owner, row in zip(index.owner.tolist(), index.matrix, strict=True):
+        vectors[refs[owner]].append(np.round(row, 5).tolist())
+    return {ref: (index.records[at].content, vectors[ref]) for ref, at in index.position.items()}
+
+
+def test_what_others_wrote_is_loaded_alone(shared: tuple[Backend, Callable[..., None]]) -> None:
+    backend, execute = shared
+    view, calls = watched(backend)
+    cache = IndexCache(view)
+    cache.get(ALL, subtree=True)
+    execute(BY_OTHERS["a value is changed behind the back of every time"][0])
+    calls.clear()
+    cache.get(ALL, subtree=True)
+    assert calls == ["token", "changed", "load"]

@@ -223,7 +223,7 @@ class IndexCache:
     def _stale(self, old: ScopeIndex) -> set[Ref]:
         """Where the store may differ from the index."""
         if isinstance(self._adapter, TracksChanges):
-            changed = self._adapter.changed(old.namespace, old.token, subtree=old.subtree)
+            changed = self._adapter.changed(old.namespace, old.token, subtree=old.subtree, known=old)
             if changed is not None:
                 return set(changed)
         present = self._adapter.markers(old.namespace, subtree=old.subtree)

@@ -27,6 +27,7 @@ __all__ = [
     "Guard",
     "Hit",
     "Keep",
+    "Known",
     "Ref",
     "Snapshot",
     "StoreAdapter",
@@ -238,12 +239,23 @@ class StoreAdapter(Protocol):
         """Release what the adapter itself opened."""
 
 
+class Known(Protocol):
+    """What is known of a scope already: where each item stands in it, and its marker there."""
+
+    @property
+    def position(self) -> Mapping[Ref, int]: ...
+    @property
+    def markers(self) -> Sequence[Hashable]: ...
+
+
 @runtime_checkable
 class TracksChanges(Protocol):
-    """An adapter that can often tell what changed since a token without a look at every marker."""
+    """An adapter that can often tell what changed since a token without giving every marker."""
 
-    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+    def changed(
+        self, namespace: Namespace, since: Hashable, *, subtree: bool = False, known: Known | None = None
+    ) -> list[Ref] | None:
         """Every place of the scope that changed since it gave the token `since`, perhaps others too.
 
-        None where it cannot tell; `markers` do then.
+        `known` is what the scope held then. None where it cannot tell; `markers` do then.
         """

@@ -15,7 +15,7 @@ from langgraph.store.memory import InMemoryStore
 from ..errors import StoreError
 from ..namespaces import Namespace, is_reserved, is_within
 from ..times import Clock, read_time, utc_now
-from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
+from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoredItem, Write
 from .latest import latest_of
 from .locks import lock_of
 from .values import PreparedWrite, check_guards, copy_json, prepare
@@ -138,7 +138,14 @@ class MemoryAdapter:
             return _Seen(self._read(lambda: tuple(self.store._data.get(namespace, {}).values())))
         return _Seen(tuple(self._read(lambda: self._items(namespace, subtree=subtree))))
 
-    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+    def changed(
+        self,
+        namespace: Namespace,
+        since: Hashable,
+        *,
+        subtree: bool = False,
+        known: Known | None = None,  # noqa: ARG002 - the token itself holds what was there
+    ) -> list[Ref] | None:
         """The places of the items that came or went since."""
         if not isinstance(since, _Seen):
             return None

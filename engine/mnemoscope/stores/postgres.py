@@ -25,15 +25,28 @@ with needing("postgres"):
 from ..errors import StoreError, StoreUnavailableError
 from ..namespaces import Namespace
 from ..times import Clock, utc_now
-from .base import Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
-from .postgres_rows import DIALECT, ITEM_COLUMNS, Layout, Row, item_of, read_at, read_layout, read_within
+from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoredItem, Write
+from .postgres_marks import MarkedRows, State
+from .postgres_rows import (
+    DIALECT,
+    ITEM_COLUMNS,
+    Layout,
+    Row,
+    item_of,
+    one_moment,
+    read_at,
+    read_layout,
+    read_within,
+    vectors_at,
+    vectors_within,
+)
 from .postgres_server import open_postgres, taken, translated
 from .postgres_staging import PostgresStaging
 from .postgres_writing import to_text, transaction, write_all
 from .prefixes import Where, from_prefix
 from .staging import used_by
 from .values import prepare
-from .vectors import embed_queries, embed_query, markers_of, snapshot_of
+from .vectors import embed_queries, embed_query, snapshot_of
 
 __all__ = ["PostgresAdapter", "open_postgres"]
 
@@ -92,18 +105,6 @@ AND (%s::text IS NULL OR s.key COLLATE "C" < %s) AND s.value @> %s::jsonb
 ORDER BY s.key COLLATE "C" DESC, s.prefix COLLATE "C" LIMIT %s
 """
 
-# Sums and exclusive ors of hashes do not depend on an order, so nothing is sorted.
-_TOKEN = """
-SELECT pg_current_snapshot()::text, count(*), bit_xor(hash), sum(hash >> 8) FROM (
-    SELECT hashtextextended(concat_ws(E'\\x1f', s.prefix, s.key, s.xmin::text), 1) AS hash FROM store AS s WHERE {items}
-    {vectors}
-) AS hashes
-"""
-_TOKEN_VECTORS = """
-UNION ALL SELECT hashtextextended(concat_ws(E'\\x1f', v.prefix, v.key, v.field_name, v.xmin::text), 2)
-FROM store_vectors AS v WHERE {vectors}
-"""
-
 
 class PostgresAdapter:
     """An official `PostgresStore`, read and written on its own pool or connection."""
@@ -114,7 +115,7 @@ class PostgresAdapter:
         self.store = store
         self._clock = clock
         self._layout = Layout()
-        self._tokens: dict[tuple[Namespace, bool], tuple[Any, ...]] = {}
+        self._tokens: dict[tuple[Namespace, bool], State] = {}
         self._tokens_lock = threading.Lock()
 
     @property
@@ -150,20 +151,24 @@ class PostgresAdapter:
 
     def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
         """The items at these places, by one query."""
-        items = self._run(lambda cursor: read_at(cursor, Layout(), refs)).items if refs else []
+        items = self._run(lambda cursor: read_at(cursor, refs)).items if refs else []
         found = {item.ref: item for item in items}
         return [found.get(ref) for ref in refs]
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
-        """The items of a namespace, or those at `keys`, with their vectors, by one query."""
+        """The items of a namespace, or those at `keys`, with their vectors, by two queries of one moment."""
 
         def work(cursor: Cursor[Row]) -> Snapshot:
-            layout = self._known_layout(cursor)
-            if keys is None:
-                read = read_within(cursor, layout, self._within(namespace, subtree=subtree))
-            else:
-                read = read_at(cursor, layout, keys)
-            return snapshot_of(read.items, read.marks, read.vectors, dimensions=self.dimensions, kind=layout.kind)
+            layout, connection = self._known_layout(cursor), cursor.connection
+            with one_moment(connection):
+                if keys is None:
+                    items, marks = read_within(connection, self._within(namespace, subtree=subtree))
+                    within = self._vectors_within(namespace, subtree=subtree)
+                    vectors = vectors_within(connection, layout, items.refs, within)
+                else:
+                    items, marks = read_at(cursor, keys)
+                    vectors = vectors_at(cursor, layout, items.refs)
+                return snapshot_of(items, marks, vectors, dimensions=self.dimensions, kind=layout.kind)
 
         return self._run(work)
 
@@ -184,10 +189,8 @@ class PostgresAdapter:
 
     def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
         """The marker of every item."""
-        where = self._within(namespace, subtree=subtree)
-        read = self._run(lambda cursor: read_within(cursor, self._known_layout(cursor), where, contents=False))
-        refs = [item.ref for item in read.items]
-        return dict(zip(refs, markers_of(read.marks, read.vectors), strict=True))
+        marks = self._run(lambda cursor: self._marked(cursor, namespace, subtree=subtree).marks(cursor))
+        return dict(sorted(marks.items()))
 
     def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
         """Equal to an earlier one if the same versions of the same rows are there.
@@ -195,6 +198,14 @@ class PostgresAdapter:
         While nobody writes to the server, a look at its snapshot is enough.
         """
         return self._run(lambda cursor: self._token(cursor, namespace, subtree=subtree))
+
+    def changed(
+        self, namespace: Namespace, since: Hashable, *, subtree: bool = False, known: Known | None = None
+    ) -> list[Ref] | None:
+        """What was written there since, by whomever, where that is sure to be all that changed."""
+        if not isinstance(since, State) or known is None:
+            return None
+        return self._run(lambda cursor: self._marked(cursor, namespace, subtree=subtree).changed(cursor, since, known))
 
     def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
         """The nearest items, ranked exactly in the database."""
@@ -262,25 +273,22 @@ class PostgresAdapter:
             hits[row[-1] - 1].append(Hit(item_of(row), row[-2]))
         return hits
 
-    def _token(self, cursor: Cursor[Row], namespace: Namespace, *, subtree: bool) -> Hashable:
+    def _token(self, cursor: Cursor[Row], namespace: Namespace, *, subtree: bool) -> State:
         with self._tokens_lock:
             kept = self._tokens.get((namespace, subtree))
-        if kept and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept[0],):
-            return kept[1:]
-        items = self._within(namespace, subtree=subtree)
-        parameters: tuple[str, ...] = items.parameters
-        joined = ""
-        if self._known_layout(cursor).vector_type:
-            vectors = DIALECT.within(namespace, subtree=subtree, column="v.prefix")
-            joined = _TOKEN_VECTORS.format(vectors=vectors.sql)
-            parameters += vectors.parameters
-        found = cursor.execute(_TOKEN.format(items=items.sql, vectors=joined).encode(), parameters).fetchone()
-        assert found is not None
+        if kept and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept.snapshot,):
+            return kept
+        found = self._marked(cursor, namespace, subtree=subtree).state(cursor)
         with self._tokens_lock:
             if len(self._tokens) >= TOKENS_KEPT:
                 self._tokens.clear()
             self._tokens[namespace, subtree] = found
-        return found[1:]
+        return found
+
+    def _marked(self, cursor: Cursor[Row], namespace: Namespace, *, subtree: bool) -> MarkedRows:
+        has_vectors = self._known_layout(cursor).vector_type is not None
+        vectors = self._vectors_within(namespace, subtree=subtree) if has_vectors else None
+        return MarkedRows(self._within(namespace, subtree=subtree), vectors)
 
     def _within(self, namespace: Namespace, *, subtree: bool) -> Where:
         where = DIALECT.within(namespace, subtree=subtree, column="s.prefix")

@@ -1,27 +1,41 @@
-"""Reading the official tables of the `PostgresStore`: one query, and so one moment, for items and vectors."""
+"""Reading the official tables of the `PostgresStore`: items and vectors of one moment, a large scope bit by bit."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from .extras import needing
 
 with needing("postgres"):
-    from psycopg import Cursor
+    from psycopg import Connection, Cursor
+    from psycopg.pq import PipelineStatus, TransactionStatus
+    from psycopg.rows import tuple_row
 
 from ..text import storable
-from ..times import read_time
 from .base import Ref, StoredItem
-from .prefixes import Dialect, Where, from_prefix, to_prefix
-from .values import read_json
+from .prefixes import Dialect, Where, to_prefix
+from .rows import Read, item_reader, owned, read_items
 from .vectors import VectorRow
 
-__all__ = ["DIALECT", "ITEM_COLUMNS", "Layout", "Read", "Row", "item_of", "read_at", "read_layout", "read_within"]
+__all__ = [
+    "DIALECT",
+    "ITEM_COLUMNS",
+    "ITEM_MARK",
+    "VECTOR_MARK",
+    "Layout",
+    "Row",
+    "item_of",
+    "one_moment",
+    "places",
+    "read_at",
+    "read_layout",
+    "read_within",
+    "vectors_at",
+    "vectors_within",
+]
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -33,7 +47,14 @@ ITEM_COLUMNS = (
 )
 """What `item_of` reads: the value as text, and times as numbers, which may be infinite or beyond all calendars."""
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
+ITEM_MARK = "hashtextextended(concat_ws(E'\\x1f', s.prefix, s.key, s.xmin::text), 1)"
+VECTOR_MARK = "hashtextextended(concat_ws(E'\\x1f', v.prefix, v.key, v.field_name, v.xmin::text), 2)"
+"""What differs when a row was written again. Exclusive ors of them do not depend on an order, so nothing is sorted."""
+
+ROWS_AT_ONCE = 5_000
+"""Rows of a large reading that are fetched together."""
+
+_ASKED = "unnest(%s::text[], %s::text[]) AS asked (prefix, key)"
 
 _LAYOUT = b"""
 SELECT atttypid::regtype::text, (
@@ -66,75 +87,87 @@ class Layout:
         return f"substring({self.vector_type}_send(v.embedding) FROM 5)"
 
 
-class Read(NamedTuple):
-    """Items by namespace and key, what differs when each was written again, and their vectors."""
-
-    items: list[StoredItem]
-    marks: list[Hashable]
-    vectors: list[VectorRow]
-
-
 def read_layout(cursor: Cursor[Row]) -> Layout:
     """How this database holds vectors."""
     row = cursor.execute(_LAYOUT).fetchone()
     return Layout(*row) if row else Layout()
 
 
-def read_within(cursor: Cursor[Row], layout: Layout, where: Where, *, contents: bool = True) -> Read:
-    """The items that a condition on the table `s` names; without `contents`, no value and no vector is read."""
-    return _read(cursor, layout, "store AS s", f"WHERE {where.sql}", where.parameters, contents=contents)
+@contextmanager
+def one_moment(connection: Connection[Any]) -> Iterator[None]:
+    """All reading within is of one moment; within a transaction of somebody else's, it is of that one's."""
+    if connection.info.transaction_status != TransactionStatus.IDLE or _is_pipeline(connection):
+        yield
+        return
+    connection.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.rollback()
 
 
-def read_at(cursor: Cursor[Row], layout: Layout, refs: Iterable[Ref]) -> Read:
+def read_within(connection: Connection[Any], where: Where) -> Read:
+    """The items that a condition on the table `s` names, within `one_moment`."""
+    rows = _streamed(connection, f"SELECT {ITEM_COLUMNS}, {ITEM_MARK} FROM store AS s WHERE {where.sql}", where)
+    return read_items(rows, _last)
+
+
+def vectors_within(
+    connection: Connection[Any], layout: Layout, refs: Sequence[Ref], where: Where
+) -> Iterator[VectorRow]:
+    """The vectors of these items, which a condition on the table `v` names, one after another."""
+    if layout.vector_type is None:
+        return iter(())
+    columns = f"v.prefix, v.key, v.field_name, {layout.sent}, {VECTOR_MARK}"
+    return owned(refs, _streamed(connection, f"SELECT {columns} FROM store_vectors AS v WHERE {where.sql}", where))
+
+
+def read_at(cursor: Cursor[Row], refs: Iterable[Ref]) -> Read:
     """The items at these places."""
-    prefixes, keys = _places(refs)
-    source = (
-        "unnest(%s::text[], %s::text[]) AS asked (prefix, key) "
-        "JOIN store AS s ON s.prefix = asked.prefix AND s.key = asked.key"
-    )
-    return _read(cursor, layout, source, "", (prefixes, keys), contents=True)
+    prefixes, keys = places(refs)
+    joined = f"{_ASKED} JOIN store AS s ON (s.prefix, s.key) = (asked.prefix, asked.key)"
+    sql = f"SELECT {ITEM_COLUMNS}, {ITEM_MARK} FROM {joined}"
+    return read_items(cursor.execute(sql.encode(), (prefixes, keys)).fetchall(), _last)
+
+
+def vectors_at(cursor: Cursor[Row], layout: Layout, refs: Sequence[Ref]) -> Iterator[VectorRow]:
+    """The vectors of the items at these places."""
+    if layout.vector_type is None:
+        return iter(())
+    columns = f"v.prefix, v.key, v.field_name, {layout.sent}, {VECTOR_MARK}"
+    sql = f"SELECT {columns} FROM {_ASKED} JOIN store_vectors AS v ON (v.prefix, v.key) = (asked.prefix, asked.key)"
+    return owned(refs, cursor.execute(sql.encode(), places(refs)).fetchall())
 
 
 def item_of(row: Sequence[Any]) -> StoredItem:
     """The item of a row that begins with `ITEM_COLUMNS`."""
-    prefix, key, value, created, updated = row[:5]
-    return StoredItem(
-        namespace=from_prefix(prefix),
-        key=key,
-        value=None if value is None else read_json(value),
-        created_at=read_time(created) or _EPOCH,
-        updated_at=read_time(updated) or _EPOCH,
-    )
+    return item_reader()(row)
 
 
-def _read(
-    cursor: Cursor[Row], layout: Layout, source: str, where: str, parameters: Sequence[Any], *, contents: bool
-) -> Read:
-    item = ITEM_COLUMNS if contents else "s.prefix, s.key, NULL, NULL, NULL"
-    columns, joined = "NULL, NULL, NULL", ""
-    if layout.vector_type:
-        columns = f"v.field_name, v.xmin::text, {layout.sent if contents else 'NULL'}"
-        joined = "LEFT JOIN store_vectors AS v ON v.prefix = s.prefix AND v.key = s.key"
-    cursor.execute(f"SELECT {item}, s.xmin::text, {columns} FROM {source} {joined} {where}".encode(), parameters)
-    return _grouped(cursor.fetchall())
-
-
-def _grouped(rows: list[Row]) -> Read:
-    space = cache(from_prefix)
-    rows.sort(key=lambda row: (space(row[0]), row[1], row[6] or ""))
-    read = Read([], [], [])
-    before = None
-    for row in rows:
-        if (place := itemgetter(0, 1)(row)) != before:
-            before = place
-            read.items.append(item_of(row))
-            read.marks.append(row[5])
-        if row[6] is not None:
-            read.vectors.append(VectorRow(len(read.items) - 1, row[6], row[8], row[7]))
-    return read
-
-
-def _places(refs: Iterable[Ref]) -> tuple[list[str], list[str]]:
-    places = {(to_prefix(namespace), key) for namespace, key in refs if not storable(key)[1]}
-    asked = sorted((prefix, key) for prefix, key in places if prefix is not None)
+def places(refs: Iterable[Ref]) -> tuple[list[str], list[str]]:
+    """The prefixes and keys of these places, each once, without those that no row can have."""
+    found = {(to_prefix(namespace), key) for namespace, key in refs if not storable(key)[1]}
+    asked = sorted((prefix, key) for prefix, key in found if prefix is not None)
     return [prefix for prefix, _ in asked], [key for _, key in asked]
+
+
+def _streamed(connection: Connection[Any], sql: str, where: Where) -> Iterator[Row]:
+    """The rows one after another, so that they are never all held at once."""
+    if _is_pipeline(connection):
+        # It has no cursors on the server.
+        with connection.cursor(binary=True, row_factory=tuple_row) as cursor:
+            yield from cursor.execute(sql.encode(), where.parameters).fetchall()
+        return
+    with connection.cursor("mnemoscope_rows", binary=True, row_factory=tuple_row) as cursor:
+        cursor.itersize = ROWS_AT_ONCE
+        yield from cursor.execute(sql.encode(), where.parameters)
+
+
+def _is_pipeline(connection: Connection[Any]) -> bool:
+    return connection.info.pipeline_status != PipelineStatus.OFF
+
+
+def _last(row: Sequence[Any]) -> int:
+    mark: int = row[-1]
+    return mark

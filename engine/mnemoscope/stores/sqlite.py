@@ -20,14 +20,15 @@ with needing("sqlite"):
 from ..errors import PermissionDeniedError, StoreError, StoreUnavailableError
 from ..namespaces import Namespace, is_reserved
 from ..times import Clock, utc_now
-from .base import KEEP, Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
+from .base import KEEP, Abilities, Guard, Hit, Known, Ref, Snapshot, StoredItem, Write
 from .latest import has_texts
 from .prefixes import Dialect, from_prefix
 from .sqlite_file import open_sqlite, unavailable
 from .sqlite_rows import (
+    differing_within,
     has_vectors,
     items_descending,
-    marks_within,
+    markers_within,
     read_at,
     read_within,
     vectors_at,
@@ -36,7 +37,7 @@ from .sqlite_rows import (
 from .sqlite_staging import SqliteStaging
 from .staging import used_by
 from .values import PreparedWrite, check_guards, prepare
-from .vectors import embed_queries, embed_query, markers_of, nearest, snapshot_of
+from .vectors import embed_queries, embed_query, nearest, snapshot_of
 from .written import WriteLog
 
 __all__ = ["SqliteAdapter", "open_sqlite"]
@@ -143,9 +144,7 @@ class SqliteAdapter:
         """The marker of every item."""
         where = _SQL.within(namespace, subtree=subtree)
         with self._reading() as cursor:
-            refs, marks = marks_within(cursor, where)
-            markers = markers_of(marks, vectors_within(cursor, refs, where, contents=False))
-        return dict(zip(refs, markers, strict=True))
+            return markers_within(cursor, where)
 
     def token(self, namespace: Namespace, *, subtree: bool = False) -> Hashable | None:
         """Equal to an earlier one if nobody else wrote to the file since, nor this adapter to the scope."""
@@ -154,14 +153,16 @@ class SqliteAdapter:
         with self._reading() as cursor:
             return *self._by_others(cursor), self._written.latest(namespace, subtree=subtree)
 
-    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
-        """What this adapter wrote there since; None where others wrote to the file too."""
+    def changed(
+        self, namespace: Namespace, since: Hashable, *, subtree: bool = False, known: Known | None = None
+    ) -> list[Ref] | None:
+        """What this adapter wrote there since; where others wrote to the file too, what differs from what is known."""
         if not isinstance(since, tuple) or not self.abilities.sees_changes:
             return None
         with self._reading() as cursor:
-            if self._by_others(cursor) != since[:-1]:
-                return None
-            return self._written.since(since[-1], namespace, subtree=subtree)
+            if self._by_others(cursor) == since[:-1]:
+                return self._written.since(since[-1], namespace, subtree=subtree)
+            return None if known is None else differing_within(cursor, _SQL.within(namespace, subtree=subtree), known)
 
     def search(self, namespace: Namespace, query: str, limit: int, *, subtree: bool = False) -> list[Hit]:
         """The nearest items, ranked exactly."""

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cache
-from operator import itemgetter
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 from ..text import storable
-from ..times import read_time
-from .base import Ref, StoredItem
+from .base import Known, Ref, StoredItem
 from .prefixes import Where, from_prefix, to_prefix
-from .values import read_json
+from .rows import Read, item_reader, owned, read_items
 from .vectors import VectorRow
 
 __all__ = [
-    "Items",
-    "Read",
+    "differing_within",
     "has_vectors",
     "items_descending",
-    "marks_within",
+    "markers_within",
     "read_at",
     "read_within",
     "vectors_at",
@@ -32,64 +27,49 @@ __all__ = [
 PLACES_A_QUERY = 400
 """Places asked for at once: two variables each, within the 999 that every SQLite allows."""
 
-_EPOCH = datetime.fromtimestamp(0, UTC)
-_COLUMNS = "prefix, key, rowid, value, created_at, updated_at"
-
-
-class Items(Sequence[StoredItem]):
-    """Items whose values are parsed one by one, when each is asked for: as objects they take thrice the memory."""
-
-    def __init__(self, unread: Sequence[StoredItem]) -> None:
-        self._unread = unread
-
-    def __len__(self) -> int:
-        return len(self._unread)
-
-    @overload
-    def __getitem__(self, at: int) -> StoredItem: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[StoredItem]: ...
-    def __getitem__(self, at: int | slice) -> StoredItem | Sequence[StoredItem]:
-        if isinstance(at, slice):
-            return Items(self._unread[at])
-        item = self._unread[at]
-        return replace(item, value=_value(item.value))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def refs(self) -> list[Ref]:
-        """Where the items are."""
-        return [item.ref for item in self._unread]
-
-
-class Read(NamedTuple):
-    """Items by namespace and key, with what differs when each was written again, their vectors apart."""
-
-    items: Items
-    marks: list[Hashable]
+_COLUMNS = "prefix, key, value, created_at, updated_at, rowid"
+_VECTORS = "prefix, key, field_name, embedding, rowid"
 
 
 def read_within(cursor: sqlite3.Cursor, where: Where) -> Read:
     """The items that a condition names."""
     cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
-    return _read(cursor)
+    return read_items(cursor, _mark)
 
 
 def read_at(cursor: sqlite3.Cursor, refs: Iterable[Ref]) -> Read:
     """The items at these places."""
-    return _read(_at(cursor, _COLUMNS, "store", refs))
+    return read_items(_at(cursor, _COLUMNS, "store", refs), _mark)
 
 
-def marks_within(cursor: sqlite3.Cursor, where: Where) -> tuple[list[Ref], list[Hashable]]:
-    """Where the items are that a condition names, by namespace and key, and their marks; no value is parsed."""
-    cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
+def markers_within(cursor: sqlite3.Cursor, where: Where) -> dict[Ref, Hashable]:
+    """The marker of every item that a condition names, by namespace and key; no value is parsed."""
     space = cache(from_prefix)
-    found = sorted((space(row[0]), row[1], _mark(row)) for row in cursor)
-    return [(namespace, key) for namespace, key, _ in found], [mark for _, _, mark in found]
+    cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
+    found: dict[Ref, int] = {(space(row[0]), row[1]): _mark(row) for row in cursor}
+    for prefix, key, mark in _vector_marks(cursor, where):
+        if (ref := (space(prefix), key)) in found:
+            found[ref] ^= mark
+    return dict(sorted(found.items()))
+
+
+def differing_within(cursor: sqlite3.Cursor, where: Where, known: Known) -> list[Ref]:
+    """Where the items that a condition names differ from what is known, came or went.
+
+    Every row is looked at: whole seconds and row numbers that are used again tell too little of what others wrote.
+    """
+    space, position, new = cache(from_prefix), known.position, []
+    left = [marker if isinstance(marker, int) else 1 for marker in known.markers]
+    cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {where.sql}", where.parameters)
+    for row in cursor:
+        if (at := position.get(ref := (space(row[0]), row[1]))) is None:
+            new.append(ref)
+        else:
+            left[at] ^= _mark(row)
+    for prefix, key, mark in _vector_marks(cursor, where):
+        if (at := position.get((space(prefix), key))) is not None:
+            left[at] ^= mark
+    return [*new, *(ref for ref, at in position.items() if left[at])]
 
 
 def items_descending(cursor: sqlite3.Cursor, where: Where, before: str | None) -> Iterator[StoredItem]:
@@ -98,25 +78,22 @@ def items_descending(cursor: sqlite3.Cursor, where: Where, before: str | None) -
     if before is not None:
         sql, parameters = f"{sql} AND key < ?", (*parameters, before)
     cursor.execute(f"SELECT {_COLUMNS} FROM store WHERE {sql} ORDER BY key DESC, prefix", parameters)
-    return (replace(item, value=_value(item.value)) for item in map(_unread_reader(), cursor))
+    return map(item_reader(), cursor)
 
 
-def vectors_within(
-    cursor: sqlite3.Cursor, refs: Sequence[Ref], where: Where, *, contents: bool = True
-) -> Iterator[VectorRow]:
-    """The vectors of the items at these places, which the condition names; without `contents`, their marks alone."""
+def vectors_within(cursor: sqlite3.Cursor, refs: Sequence[Ref], where: Where) -> Iterator[VectorRow]:
+    """The vectors of the items at these places, which the condition names."""
     if not has_vectors(cursor):
         return iter(())
-    columns = f"prefix, key, field_name, rowid, {'embedding' if contents else 'NULL'}"
-    cursor.execute(f"SELECT {columns} FROM store_vectors WHERE {where.sql}", where.parameters)
-    return _owned(refs, cursor)
+    cursor.execute(f"SELECT {_VECTORS} FROM store_vectors WHERE {where.sql}", where.parameters)
+    return owned(refs, map(_marked, cursor))
 
 
 def vectors_at(cursor: sqlite3.Cursor, refs: Sequence[Ref]) -> Iterator[VectorRow]:
     """The vectors of the items at these places."""
     if not has_vectors(cursor):
         return iter(())
-    return _owned(refs, _at(cursor, "prefix, key, field_name, rowid, embedding", "store_vectors", refs))
+    return owned(refs, map(_marked, _at(cursor, _VECTORS, "store_vectors", refs)))
 
 
 def has_vectors(cursor: sqlite3.Cursor) -> bool:
@@ -125,28 +102,18 @@ def has_vectors(cursor: sqlite3.Cursor) -> bool:
     return cursor.fetchone() is not None
 
 
-def _read(rows: Iterable[tuple[Any, ...]]) -> Read:
-    unread = _unread_reader()
-    found = [(item.namespace, item.key, _mark(row), item) for row in rows for item in (unread(row),)]
-    found.sort(key=itemgetter(0, 1))
-    return Read(Items([row[3] for row in found]), [row[2] for row in found])
+def _vector_marks(cursor: sqlite3.Cursor, where: Where) -> Iterator[tuple[str, str, int]]:
+    if not has_vectors(cursor):
+        return iter(())
+    cursor.execute(f"SELECT prefix, key, field_name, rowid FROM store_vectors WHERE {where.sql}", where.parameters)
+    return ((prefix, key, hash((name, number))) for prefix, key, name, number in cursor)
 
 
-def _unread_reader() -> Callable[[tuple[Any, ...]], StoredItem]:
-    """What makes an item of a row, its value as it is stored.
-
-    Rows of one batch share their times and namespaces; each is read once.
-    """
-    moment, space = cache(_moment), cache(from_prefix)
-
-    def unread(row: tuple[Any, ...]) -> StoredItem:
-        prefix, key, _, value, created, updated = row
-        return StoredItem(space(prefix), key, value, moment(created), moment(updated))
-
-    return unread
+def _marked(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return *row[:4], hash((row[2], row[4]))
 
 
-def _mark(row: tuple[Any, ...]) -> int:
+def _mark(row: Sequence[Any]) -> int:
     # The store's put() gives a row a new number and our writes a new microsecond; the value tells the rest.
     return hash(row[2:])
 
@@ -165,22 +132,3 @@ def _at(cursor: sqlite3.Cursor, columns: str, table: str, refs: Iterable[Ref]) -
         )
         rows += cursor.execute(query, [each for place in part for each in place]).fetchall()
     return rows
-
-
-def _owned(refs: Sequence[Ref], vectors: Iterable[tuple[Any, ...]]) -> Iterator[VectorRow]:
-    """The vectors with the positions of their items; orphans, whose item is gone, are left out."""
-    places: dict[str, dict[str, int]] = {}
-    for position, (namespace, key) in enumerate(refs):
-        places.setdefault(".".join(namespace), {})[key] = position
-    nowhere: dict[str, int] = {}
-    for prefix, key, name, number, vector in vectors:
-        if (owner := places.get(prefix, nowhere).get(key)) is not None:
-            yield VectorRow(owner, name, vector, number)
-
-
-def _moment(stored: object) -> datetime:
-    return read_time(stored) or _EPOCH
-
-
-def _value(stored: Any) -> Any:
-    return read_json(stored) if isinstance(stored, str | bytes) else stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from ..errors import EmbeddingError, StoreError
 from .base import Hit, Snapshot, StoredItem
 
-__all__ = ["VectorRow", "embed_queries", "embed_query", "markers_of", "nearest", "snapshot_of"]
+__all__ = ["VectorRow", "embed_queries", "embed_query", "nearest", "snapshot_of"]
 
 
 class VectorRow(NamedTuple):
-    """A stored vector: the position of its item, its field, its bytes, and what differs when it was written again."""
+    """A stored vector: the position of its item, its field, its bytes, and what differs when it was written again.
+
+    Marks are mixed by an exclusive or, so that the order in which vectors are read does not matter.
+    """
 
     owner: int
     field: str
     vector: object
-    mark: Hashable = None
+    mark: int = 0
 
 
 def snapshot_of(
@@ -49,14 +52,6 @@ def snapshot_of(
     return taken.snapshot()
 
 
-def markers_of(marks: Sequence[Hashable], rows: Iterable[VectorRow]) -> list[Hashable]:
-    """The markers of items from their own marks, by position, and those of their vectors."""
-    markers = list(marks)
-    for row in rows:
-        markers[row.owner] = _mixed(markers[row.owner], row)
-    return markers
-
-
 class _Taken:
     """The vectors taken so far: the first of each item in its own row of one matrix, any further ones aside."""
 
@@ -66,27 +61,27 @@ class _Taken:
         self._dimensions = dimensions
         self._kind = kind
         self._size = dimensions * np.dtype(kind).itemsize
-        self._first = memoryview(bytearray(self._size * len(items)))
+        self._first = np.zeros((len(items), dimensions), "<f4")
         self._fields: list[str | None] = [None] * len(items)
         self._further: list[VectorRow] = []
         self._misfits: Counter[int] = Counter()
 
     def take(self, row: VectorRow) -> None:
         """Take one row."""
-        if row.mark is not None:
-            self._markers[row.owner] = _mixed(self._markers[row.owner], row)
+        if row.mark:
+            self._markers[row.owner] = cast(int, self._markers[row.owner]) ^ row.mark
         if not isinstance(row.vector, bytes) or len(row.vector) != self._size:
             self._misfits[row.owner] += 1
         elif self._fields[row.owner] is None:
             self._fields[row.owner] = row.field
-            self._first[row.owner * self._size : (row.owner + 1) * self._size] = row.vector
+            self._first[row.owner] = np.frombuffer(row.vector, self._kind)
         else:
             self._further.append(row)
 
     def snapshot(self) -> Snapshot:
         """What was taken, by item and field."""
         owner = np.array([at for at, field in enumerate(self._fields) if field is not None], np.int64)
-        matrix = self._matrix(self._first, len(self._items))
+        matrix = self._first
         fields = [field for field in self._fields if field is not None]
         if len(owner) < len(matrix):
             matrix = matrix[owner]
@@ -105,16 +100,9 @@ class _Taken:
         joined = b"".join(row.vector for row in self._further if isinstance(row.vector, bytes))
         places = [*zip(owner.tolist(), fields, strict=True), *((row.owner, row.field) for row in self._further)]
         order = sorted(range(len(places)), key=places.__getitem__)
-        rows = np.concatenate([matrix, self._matrix(joined, len(self._further))])[order]
+        further = np.frombuffer(joined, self._kind).reshape(len(self._further), self._dimensions).astype("<f4")
+        rows = np.concatenate([matrix, further])[order]
         return rows, np.array([places[at][0] for at in order], np.int64), [places[at][1] for at in order]
-
-    def _matrix(self, vectors: memoryview | bytes, count: int) -> NDArray[np.float32]:
-        return np.frombuffer(vectors, self._kind).reshape(count, self._dimensions).astype("<f4", copy=False)
-
-
-def _mixed(mark: Hashable, row: VectorRow) -> int:
-    # The order in which the vectors of an item are read must not matter.
-    return hash(mark) ^ hash((row.field, row.mark))
 
 
 def _finite(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:

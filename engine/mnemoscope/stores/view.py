@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 
 from ..errors import PermissionDeniedError
 from ..namespaces import Namespace, is_reserved, is_within, show_namespace
-from .base import Abilities, Guard, Hit, Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges, Write
+from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges, Write
 from .text_fields import TextFields
 
 __all__ = ["View", "Watcher"]
@@ -140,7 +140,9 @@ class View:
             tokens = tuple(self._adapter.token(part, subtree=below) for part, below in parts)
             return None if None in tokens else tokens
 
-    def changed(self, namespace: Namespace, since: Hashable, *, subtree: bool = False) -> list[Ref] | None:
+    def changed(
+        self, namespace: Namespace, since: Hashable, *, subtree: bool = False, known: Known | None = None
+    ) -> list[Ref] | None:
         """Every place that changed there since, or None where the store cannot tell."""
         parts = self._parts(namespace, subtree=subtree)
         if not isinstance(since, tuple) or len(since) != len(parts) or not isinstance(self._adapter, TracksChanges):
@@ -148,7 +150,8 @@ class View:
         with self._watched("changed"):
             found: list[Ref] = []
             for (part, below), token in zip(parts, since, strict=True):
-                changed = self._adapter.changed(part, token, subtree=below)
+                # What is known is of the whole scope, and no adapter can compare a part with it.
+                changed = self._adapter.changed(part, token, subtree=below, known=known if len(parts) == 1 else None)
                 if changed is None:
                     return None
                 found += changed
