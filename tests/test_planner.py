@@ -523,7 +523,7 @@ def test_parts_are_named_by_their_label_function_or_class() -> None:
     assert engine_over(consolidator=Batch(None)).plan("x", ANA).consolidator == "Batch"
 
 
-@pytest.mark.parametrize(("kind", "allowed"), [("memory", 4), ("sqlite", 5)])
+@pytest.mark.parametrize(("kind", "allowed"), [("memory", 4), ("sqlite", 4)])
 def test_remembering_a_hundred_facts_is_one_embedding_and_a_handful_of_round_trips(
     kind: str, allowed: int, tmp_path: Path
 ) -> None:
