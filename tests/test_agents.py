@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -205,6 +206,23 @@ def test_private_memories_are_out_of_reach_for_the_tools(way: Way) -> None:
         reply = answer(way, engine, call("manage_memory", action=action, key=key, content="mine"))
         assert "no memory" in reply.text
     assert contents(engine) == ["ana's diary"]
+
+
+@WAYS
+def test_for_the_tools_another_source_s_private_memory_and_an_expired_one_are_like_none(way: Way) -> None:
+    engine = engine_over()
+    private = engine.remember("ana's diary", ANA, extract=False, source="ana", private=True)[0].key
+    expired = engine.remember("a voucher", ANA, extract=False)[0].key
+    engine.update(ANA, expired, expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    for action in ("update", "delete"):
+        replies = [
+            answer(way, engine, call("manage_memory", action=action, key=key, content="mine")).text.replace(key, "…")
+            for key in (private, expired, "never-there")
+        ]
+        assert len(set(replies)) == 1
+    assert [engine.shows(record) for record in engine.list(ANA, include_private=True)] == [False]
+    assert engine.shows(engine.list(ANA, include_private=True)[0], source="ana")
+    assert {change.action for change in engine.history(ANA)} == {"insert", "update"}
 
 
 def test_a_known_fact_is_not_stored_twice_and_the_model_is_told_why() -> None:

@@ -164,10 +164,17 @@ class Reading:
         return await on_thread(functools.partial(self.explain, query, namespace, key, **options))
 
     def get(self, namespace: NamespaceLike, key: str) -> MemoryRecord | None:
-        """The memory at this key, or None."""
+        """The memory at this key, or None. Like every call that names a key, for code that may see all of it.
+
+        Private and expired memories are given too; `shows` says whether a recall may give one.
+        """
         check_key("key", key)
         item = self.adapter.get([(read_namespace(namespace), key)])[0]
         return None if item is None else MemoryRecord.from_item(item)
+
+    def shows(self, record: MemoryRecord, *, source: str | None = None) -> bool:
+        """Whether a recall on behalf of this source may give the memory: readable, not expired, not another's."""
+        return Visibility(source).shows(record, self._clock())
 
     def list(
         self,

@@ -34,13 +34,11 @@ from .errors import (
 from .facts import ExtractedFact
 from .namespaces import Namespace
 from .provenance import came_from
-from .records import MemoryRecord
 from .remembering import Applied
 from .rendering import tool_text
 from .steps import Step, Steps, arun, run
 from .templates import Scope
 from .text import shown
-from .visibility import Visibility
 
 if TYPE_CHECKING:
     from .serving import Serving
@@ -243,7 +241,10 @@ def _managed(engine: Serving, order: _Order) -> Steps[str]:
     if order.action == "create":
         return (yield from _created(engine, order))
     place = (order.namespace, order.key)
-    _check_reachable((yield Step(engine.get, place, engine.aget)), order.key)
+    record = yield Step(engine.get, place, engine.aget)
+    # What a search would not show cannot be changed either.
+    if record is None or not engine.shows(record):
+        raise ToolException(f"There is no memory {order.key!r}; search_memory shows the keys.")
     if order.action == "update":
         return (yield from _updated(engine, order))
     options: dict[str, Any] = {"key": order.key, "actor": _AGENT, "reason": order.reason}
@@ -277,11 +278,6 @@ def _updated(engine: Serving, order: _Order) -> Steps[str]:
     yield Step(update, (), functools.partial(engine.aupdate, order.namespace, order.key, **options))
     return f"Updated {order.key}."
 
-
-def _check_reachable(record: MemoryRecord | None, key: str) -> None:
-    # What a search would not show cannot be changed either.
-    if record is None or not Visibility().sees(record):
-        raise ToolException(f"There is no memory {key!r}; search_memory shows the keys.")
 
 
 @contextmanager

@@ -106,6 +106,11 @@ class Visibility:
         """Whether privacy lets this memory be seen."""
         return not record.private or self.include_private or (self.source is not None and record.source == self.source)
 
+    def shows(self, record: MemoryRecord, now: datetime) -> bool:
+        """Whether it can be read, has not expired, and privacy lets it be seen: what a recall may give at all."""
+        has_expired = record.expires_at is not None and record.expires_at <= now
+        return bool(record.content) and not has_expired and self.sees(record)
+
     def _own(self, index: ScopeIndex) -> NDArray[np.bool_]:
         if self.source is None:
             return np.zeros(len(index), np.bool_)
