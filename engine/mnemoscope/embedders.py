@@ -27,7 +27,7 @@ __all__ = ["Embedders", "Known", "changer_of", "seen_alone"]
 
 _WAY_OUT = (
     "Name the embedder that made them; or go over to this one, by `mnemoscope reembed` or the Health page. Until then "
-    "recall goes by words alone, and nothing that needs a vector is written."
+    "recall goes by words alone, and nothing is written that brings or moves a vector."
 )
 
 
@@ -110,22 +110,25 @@ class Embedders:
         if self.check():
             self._refuse()
 
-    def conditions(self, vectors: Iterable[Vectors | Keep]) -> tuple[list[Write], list[Guard]]:
+    def conditions(self, vectors: Iterable[Vectors | Keep], *, moves: bool) -> tuple[list[Write], list[Guard]]:
         """What is to be written along with these vectors, and what must hold while they are.
 
+        `moves` says that vectors are taken from one place to another, or away: those that this embedder's dimensions
+        let it read.
+
         Raises:
-            EmbedderMismatchError: they were made by another embedder than the store's.
-            ConflictError: so they were, because the store has gone over to another one meanwhile.
+            EmbedderMismatchError: the embedder in use is not the store's.
+            ConflictError: the vectors are by another one, because the store has gone over from it meanwhile.
         """
-        carried = [each for some in vectors if not isinstance(some, Keep) for each in some.values()]
         present = self.present
-        if not carried or present is None:
+        made = [each for some in vectors if not isinstance(some, Keep) for each in some.values()]
+        makers = {maker for each in made if (maker := maker_of(each))}
+        if present is None or not (makers or moves):
             return [], []
-        makers = {maker for each in carried if (maker := maker_of(each))}
         with self._lock:
-            if self._note is None or (makers and self.difference):
+            if self._note is None or self.difference:
                 self.check()
-            if makers and self.difference:
+            if self.difference:
                 self._refuse()
             if self._note is None:
                 return self._first_note(present) if makers else ([], [])

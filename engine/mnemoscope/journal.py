@@ -26,7 +26,7 @@ from .records import MemoryRecord, text_of
 from .renewing import renewed
 from .revisions import revision_notes, revision_ref, with_new_revisions
 from .shelf_texts import SHELVES
-from .stores.base import EMBED_AGAIN, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
+from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock, aware
 from .trimming import horizon
@@ -72,7 +72,7 @@ class Journal:
 
         Raises:
             ConflictError: an item is not what its edit expected, or one of the guards does not hold.
-            EmbedderMismatchError: an edit brings a vector that is not by the embedder of the store's others.
+            EmbedderMismatchError: an edit brings or moves a vector, and the embedder in use is not the store's.
             InputError: two edits are of the same item, or a value cannot be stored.
         """
         also = list(also)
@@ -96,13 +96,14 @@ class Journal:
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
             expected = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
             notes = revision_notes(edits, present)
-            self._write([*writes, *notes, *also], [*expected, *guards])
+            moves = any(edit.after is None or edit.vectors is not KEEP or edit.stone is not None for edit in edits)
+            self._write([*writes, *notes, *also], [*expected, *guards], moves=moves)
         return changes
 
-    def _write(self, writes: Sequence[Write], guards: Sequence[Guard]) -> None:
+    def _write(self, writes: Sequence[Write], guards: Sequence[Guard], *, moves: bool) -> None:
         """Write, as long as the vectors are by the embedder of all the others in the store."""
         while True:
-            notes, held = self.embedders.conditions(write.vectors for write in writes)
+            notes, held = self.embedders.conditions((write.vectors for write in writes), moves=moves)
             try:
                 return self._adapter.write([*writes, *notes], [*guards, *held])
             except ConflictError as error:

@@ -104,7 +104,10 @@ class ReembedJob:
     def _make_all(self) -> None:
         """One round through all vectors in use: those whose counterpart is missing or old are made."""
         after: Place | None = None
-        while rows := self._staging.stale(after, self._pace.size):
+        left = self._staging.size().total
+        # What is written behind this place all the while must not keep the round from ending.
+        while left > 0 and (rows := self._staging.stale(after, self._pace.size)):
+            left -= len(rows)
             began = time.perf_counter()
             before = self._state.embedded
             made = self._made(rows)
@@ -199,8 +202,19 @@ class ReembedJob:
         present = None if item is None else item.value
         if present is None or not same_json(present, self._noted):
             found = ReembedState.from_value(present)
+            if found is not None and found.worker == self._state.worker:
+                found = self._counted(found, present)
             self._state = found or replace(self._state, state="cancelled")
             raise _TakenAwayError
+
+    def _counted(self, found: ReembedState, present: Any) -> ReembedState:
+        """The note of whoever paused this worker, with what it did up to then."""
+        counted = replace(found, embedded=self._state.embedded, seconds=time.perf_counter() - self._started)
+        try:
+            self._adapter.write([Write(*REEMBEDDING_AT, counted.to_value())], [Guard(*REEMBEDDING_AT, present)])
+        except ConflictError:
+            return found
+        return counted
 
     def _leave(self, state: JobState, error: str) -> bool:
         """Note how it ends; whether the job was still this worker's."""
