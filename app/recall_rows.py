@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -151,34 +152,56 @@ def _draw(
     explain: Callable[[Ref], None],
 ) -> None:
     is_chosen = recall_chosen.current() == row.ref
-    with st.container(border=True, key=key_of("recall-row", [row.ref]), gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.html(recall_bars.move(row.place, row.before) if row.place else recall_bars.note("–"), width=34)
-            with st.container(width="stretch", gap=None):
-                st.text(one_line(row.record.content, _TEXT_LIMIT) or "(no text)", width="stretch")
-                _draw_notes(row, now, names_namespace)
-            bar = recall_bars.bar(row.parts, row.score, scale=scale, needed=needed)
-            st.html(bar + (recall_bars.note(row.detail) if row.detail else ""), width=270)
-            st.button(
-                "Close" if is_chosen else "Explain",
-                key=key_of("recall.explain", [row.ref]),
-                type="tertiary",
-                on_click=recall_chosen.choose,
-                args=(None if is_chosen else row.ref,),
-            )
-        if is_chosen:
-            explain(row.ref)
+    key = key_of("recall-row", [row.ref])
+    if not is_chosen:
+        _draw_line(row, key, is_chosen, scale=scale, needed=needed, now=now, names_namespace=names_namespace)
+        return
+    with st.container(border=True, key=key, gap="small"):
+        _draw_line(row, None, is_chosen, scale=scale, needed=needed, now=now, names_namespace=names_namespace)
+        explain(row.ref)
 
 
-def _draw_notes(row: Row, now: datetime, names_namespace: bool) -> None:
+def _draw_line(
+    row: Row,
+    key: str | None,
+    is_chosen: bool,
+    *,
+    scale: float,
+    needed: float | None,
+    now: datetime,
+    names_namespace: bool,
+) -> None:
+    """Draw the row itself, in as few elements as can be: each is sent anew at every move of a slider."""
+    with st.container(border=key is not None, key=key, horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(recall_bars.move(row.place, row.before) if row.place else recall_bars.note("–"), width=34)
+        told = _told(row.record, names_namespace)
+        with st.container(width="stretch", gap=None) if told else nullcontext():
+            st.text(one_line(row.record.content, _TEXT_LIMIT) or "(no text)", width="stretch")
+            if told:
+                st.text(told, width="content")
+        bar = recall_bars.bar(row.parts, row.score, scale=scale, needed=needed)
+        st.html(
+            bar + recall_bars.note(_notes(row, now)) + (recall_bars.note(row.detail) if row.detail else ""), width=270
+        )
+        st.button(
+            "Close" if is_chosen else "Explain",
+            key=key_of("recall.explain", [row.ref]),
+            type="tertiary",
+            on_click=recall_chosen.choose,
+            args=(None if is_chosen else row.ref,),
+        )
+
+
+def _told(record: MemoryRecord, names_namespace: bool) -> str:
+    """What is stored of it beside its text."""
+    told = [one_line(", ".join(record.categories), 80)] if record.categories else []
+    return " · ".join([*told, *([one_line(show_namespace(record.namespace), 60)] if names_namespace else [])])
+
+
+def _notes(row: Row, now: datetime) -> str:
+    """What can be said of it in our own words and numbers."""
     record = row.record
     importance = "–" if record.importance is None else f"{record.importance:.2f}"
     notes = [age(record.changed_at, now), f"importance {importance}"]
     notes += [word for word, applies in (("private", record.private), ("pinned", record.pinned)) if applies]
-    notes += ["no vector"] if row.parts[0].raw is None else []
-    told = [one_line(", ".join(record.categories), 80)] if record.categories else []
-    told += [one_line(show_namespace(record.namespace), 60)] if names_namespace else []
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.html(recall_bars.note(" · ".join(notes)), width="content")
-        if told:
-            st.text(" · ".join(told), width="content")
+    return " · ".join([*notes, *(["no vector"] if row.parts[0].raw is None else [])])

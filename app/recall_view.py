@@ -50,12 +50,15 @@ def draw(
     with results:
         recall_summary.draw(result, fetched)
         recall_summary.draw_warnings(result, control)
-        recall_keep.draw(working, result, asked, chosen)
+        keeping = st.container()
         if st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params"):
             recall_compare.draw(fetched, chosen, stored, profiles)
         else:
             _draw_rows(result, fetched, chosen, stored, now)
         recall_agent.draw(result, asked, chosen)
+    # Drawn last, so that a moved slider shows in the rows first.
+    with keeping:
+        recall_keep.draw(working, result, asked, chosen)
 
 
 def _draw_rows(
