@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,7 @@ from mnemoscope.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from mnemoscope.stores import adapt, postgres_writing
+from mnemoscope.stores import adapt, postgres_rows, postgres_writing
 from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
 from mnemoscope.stores.postgres import PostgresAdapter, open_postgres
 from mnemoscope.stores.vectors import nearest
@@ -31,10 +32,13 @@ from stores_fixture import (
     EMBEDDINGS,
     best_score,
     postgres_database,
-    postgres_rows,
     put,
 )
+from stores_fixture import (
+    postgres_rows as rows_of,
+)
 
+UNIT = np.eye(1, DIMENSIONS, dtype=np.float32)[0]
 INDEX: Any = {"dims": DIMENSIONS, "embed": EMBEDDINGS, "fields": ["content"]}
 
 
@@ -130,7 +134,7 @@ def test_a_role_that_may_only_read_reads_everything(
     url: str, opened: Callable[..., StoreAdapter], adapter: StoreAdapter, read_only: bool
 ) -> None:
     adapter.write([put("k", "green tea"), put("j", "black coffee")])
-    before = postgres_rows(url)
+    before = rows_of(url)
     role = with_role(url, "reader", "SELECT ON ALL TABLES IN SCHEMA public")
     reading = opened(url=role, read_only=read_only)
     assert reading.counts() == {ANA: 2}
@@ -142,7 +146,7 @@ def test_a_role_that_may_only_read_reads_everything(
     assert reading.search(ANA, "green tea", 1)[0].item.key == "k"
     with pytest.raises(PermissionDeniedError):
         reading.write([put("k", "x")])
-    assert postgres_rows(url) == before
+    assert rows_of(url) == before
 
 
 def test_read_only_holds_for_the_store_too(opened: Callable[..., StoreAdapter], adapter: StoreAdapter) -> None:
@@ -221,6 +225,38 @@ def test_a_lost_connection_is_replaced_once(url: str, adapter: StoreAdapter) -> 
     kill_all(url)
     adapter.write([put("j", "black coffee")], [Guard(ANA, "k", {"content": "green tea"})])
     assert adapter.counts() == {ANA: 2}
+
+
+def test_a_large_scope_is_read_bit_by_bit_as_a_small_one_is_at_once(
+    url: str, adapter: StoreAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter.write([put(f"k{number:02}", f"fact {number}") for number in range(20)])
+    adapter.write([Write(ANA, "two", {"content": "a", "title": "b"}, {"content": UNIT, "title": -UNIT})])
+    adapter.write([Write(ANA, "none", {"content": "c"}), put("k", "of Ben", ("memories", "ben"))])
+    whole = [adapter.load(ANA), adapter.load((), subtree=True)]
+    monkeypatch.setattr(postgres_rows, "ROWS_AT_ONCE", 3)
+    for pipeline in (None, False, True):
+        single = PostgresStore.from_conn_string(url, pipeline=bool(pipeline), index=INDEX)
+        with nullcontext(adapter.store) if pipeline is None else single as store:
+            reader = adapt(store)
+            for before, after in zip(whole, [reader.load(ANA), reader.load((), subtree=True)], strict=True):
+                assert list(after.items) == list(before.items)
+                assert after.markers == before.markers
+                assert after.fields == before.fields
+                assert np.array_equal(after.matrix, before.matrix)
+                assert np.array_equal(after.owner, before.owner)
+            assert reader.counts() == adapter.counts()
+
+
+def test_a_large_reading_within_a_transaction_of_another_leaves_it_open(
+    url: str, adapter: StoreAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter.write([put(f"k{number}", f"fact {number}") for number in range(10)])
+    monkeypatch.setattr(postgres_rows, "ROWS_AT_ONCE", 3)
+    with PostgresStore.from_conn_string(url, index=INDEX) as store, store.conn.transaction():  # type: ignore[union-attr]
+        store.conn.execute(b"DELETE FROM store WHERE key = 'k0'")  # type: ignore[union-attr]
+        assert len(adapt(store).load(ANA).items) == 9
+    assert adapter.counts() == {ANA: 9}
 
 
 def test_a_store_on_one_connection_says_what_that_means(url: str, adapter: StoreAdapter) -> None:

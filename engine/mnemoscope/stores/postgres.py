@@ -35,9 +35,9 @@ from .postgres_rows import (
     item_of,
     one_moment,
     read_at,
+    read_few,
     read_layout,
     read_within,
-    vectors_at,
     vectors_within,
 )
 from .postgres_server import open_postgres, taken, translated
@@ -151,23 +151,24 @@ class PostgresAdapter:
 
     def get(self, refs: Sequence[Ref]) -> list[StoredItem | None]:
         """The items at these places, by one query."""
-        items = self._run(lambda cursor: read_at(cursor, refs)).items if refs else []
+        items = self._run(lambda cursor: read_at(cursor, Layout(), refs)).items if refs else []
         found = {item.ref: item for item in items}
         return [found.get(ref) for ref in refs]
 
     def load(self, namespace: Namespace, *, subtree: bool = False, keys: Sequence[Ref] | None = None) -> Snapshot:
-        """The items of a namespace, or those at `keys`, with their vectors, by two queries of one moment."""
+        """The items of a namespace, or those at `keys`, with their vectors, as they were at one moment."""
+        where = self._within(namespace, subtree=subtree)
 
         def work(cursor: Cursor[Row]) -> Snapshot:
-            layout, connection = self._known_layout(cursor), cursor.connection
+            layout = self._known_layout(cursor)
+            read = read_few(cursor, layout, where) if keys is None else read_at(cursor, layout, keys)
+            if read is not None:
+                return snapshot_of(*read, dimensions=self.dimensions, kind=layout.kind)
+            connection = cursor.connection
             with one_moment(connection):
-                if keys is None:
-                    items, marks = read_within(connection, self._within(namespace, subtree=subtree))
-                    within = self._vectors_within(namespace, subtree=subtree)
-                    vectors = vectors_within(connection, layout, items.refs, within)
-                else:
-                    items, marks = read_at(cursor, keys)
-                    vectors = vectors_at(cursor, layout, items.refs)
+                items, marks = read_within(connection, where)
+                within = self._vectors_within(namespace, subtree=subtree)
+                vectors = vectors_within(connection, layout, items.refs, within)
                 return snapshot_of(items, marks, vectors, dimensions=self.dimensions, kind=layout.kind)
 
         return self._run(work)

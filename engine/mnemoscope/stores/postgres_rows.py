@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .extras import needing
 
@@ -17,7 +17,7 @@ with needing("postgres"):
 from ..text import storable
 from .base import Ref, StoredItem
 from .prefixes import Dialect, Where, to_prefix
-from .rows import Read, item_reader, owned, read_items
+from .rows import Items, Read, item_reader, owned, read_items
 from .vectors import VectorRow
 
 __all__ = [
@@ -27,13 +27,14 @@ __all__ = [
     "VECTOR_MARK",
     "Layout",
     "Row",
+    "WithVectors",
     "item_of",
     "one_moment",
     "places",
     "read_at",
+    "read_few",
     "read_layout",
     "read_within",
-    "vectors_at",
     "vectors_within",
 ]
 
@@ -52,9 +53,7 @@ VECTOR_MARK = "hashtextextended(concat_ws(E'\\x1f', v.prefix, v.key, v.field_nam
 """What differs when a row was written again. Exclusive ors of them do not depend on an order, so nothing is sorted."""
 
 ROWS_AT_ONCE = 5_000
-"""Rows of a large reading that are fetched together."""
-
-_ASKED = "unnest(%s::text[], %s::text[]) AS asked (prefix, key)"
+"""Rows that are fetched together: more than these are never all held at once."""
 
 _LAYOUT = b"""
 SELECT atttypid::regtype::text, (
@@ -85,6 +84,14 @@ class Layout:
     def sent(self) -> str:
         """The numbers of a vector without its head, as bytes."""
         return f"substring({self.vector_type}_send(v.embedding) FROM 5)"
+
+
+class WithVectors(NamedTuple):
+    """Items by namespace and key, what differs when each was written again, and their vectors."""
+
+    items: Items
+    marks: list[int]
+    vectors: Iterator[VectorRow]
 
 
 def read_layout(cursor: Cursor[Row]) -> Layout:
@@ -123,21 +130,19 @@ def vectors_within(
     return owned(refs, _streamed(connection, f"SELECT {columns} FROM store_vectors AS v WHERE {where.sql}", where))
 
 
-def read_at(cursor: Cursor[Row], refs: Iterable[Ref]) -> Read:
-    """The items at these places."""
-    prefixes, keys = places(refs)
-    joined = f"{_ASKED} JOIN store AS s ON (s.prefix, s.key) = (asked.prefix, asked.key)"
-    sql = f"SELECT {ITEM_COLUMNS}, {ITEM_MARK} FROM {joined}"
-    return read_items(cursor.execute(sql.encode(), (prefixes, keys)).fetchall(), _last)
+def read_few(cursor: Cursor[Row], layout: Layout, where: Where) -> WithVectors | None:
+    """The items that a condition on the table `s` names, with their vectors, by one query; None for many."""
+    found = _joined(cursor, layout, "store AS s", f"WHERE {where.sql} LIMIT {ROWS_AT_ONCE + 1}", where.parameters)
+    return None if len(found) > ROWS_AT_ONCE else _with_vectors(found)
 
 
-def vectors_at(cursor: Cursor[Row], layout: Layout, refs: Sequence[Ref]) -> Iterator[VectorRow]:
-    """The vectors of the items at these places."""
-    if layout.vector_type is None:
-        return iter(())
-    columns = f"v.prefix, v.key, v.field_name, {layout.sent}, {VECTOR_MARK}"
-    sql = f"SELECT {columns} FROM {_ASKED} JOIN store_vectors AS v ON (v.prefix, v.key) = (asked.prefix, asked.key)"
-    return owned(refs, cursor.execute(sql.encode(), places(refs)).fetchall())
+def read_at(cursor: Cursor[Row], layout: Layout, refs: Iterable[Ref]) -> WithVectors:
+    """The items at these places, with their vectors, by one query."""
+    source = (
+        "unnest(%s::text[], %s::text[]) AS asked (prefix, key) "
+        "JOIN store AS s ON s.prefix = asked.prefix AND s.key = asked.key"
+    )
+    return _with_vectors(_joined(cursor, layout, source, "", places(refs)))
 
 
 def item_of(row: Sequence[Any]) -> StoredItem:
@@ -150,6 +155,21 @@ def places(refs: Iterable[Ref]) -> tuple[list[str], list[str]]:
     found = {(to_prefix(namespace), key) for namespace, key in refs if not storable(key)[1]}
     asked = sorted((prefix, key) for prefix, key in found if prefix is not None)
     return [prefix for prefix, _ in asked], [key for _, key in asked]
+
+
+def _joined(cursor: Cursor[Row], layout: Layout, source: str, where: str, parameters: Sequence[Any]) -> list[Row]:
+    columns, joined = "NULL, NULL, NULL, NULL, NULL", ""
+    if layout.vector_type:
+        columns = f"v.prefix, v.key, v.field_name, {layout.sent}, {VECTOR_MARK}"
+        joined = "LEFT JOIN store_vectors AS v ON v.prefix = s.prefix AND v.key = s.key"
+    sql = f"SELECT {columns}, {ITEM_COLUMNS}, {ITEM_MARK} FROM {source} {joined} {where}"
+    return cursor.execute(sql.encode(), parameters).fetchall()
+
+
+def _with_vectors(rows: Sequence[Row]) -> WithVectors:
+    # An item with several vectors is in as many rows.
+    items, marks = read_items({row[5:7]: row[5:] for row in rows}.values(), _last)
+    return WithVectors(items, marks, owned(items.refs, (row[:5] for row in rows if row[0] is not None)))
 
 
 def _streamed(connection: Connection[Any], sql: str, where: Where) -> Iterator[Row]:
