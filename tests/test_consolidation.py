@@ -22,6 +22,9 @@ from mnemoscope import (
     RuleExtractor,
 )
 from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.facts import ModelCall
+from mnemoscope.judging import RULES_STOOD_IN
+from mnemoscope.planner import calls_left
 from mnemoscope.samples import SampleConversation, load_samples
 from openai_server import OpenAIServer, Reply, client, fails, hangs, says, serving
 
@@ -173,9 +176,11 @@ def test_the_prompt_can_be_replaced_and_is_known_by_its_version() -> None:
 # The engine with a model, end to end
 
 
-def engine_over(server: OpenAIServer, store: InMemoryStore | None = None, **options: Any) -> MemoryEngine:
-    config = MemoryConfig(consolidation_threshold=0.5)
-    return MemoryEngine(store or new_store(), client(server), config=config, clock=lambda: NOW, **options)
+def engine_over(
+    server: OpenAIServer, store: InMemoryStore | None = None, timeout: float = 20, **options: Any
+) -> MemoryEngine:
+    model, config = client(server, timeout=timeout), MemoryConfig(consolidation_threshold=0.5)
+    return MemoryEngine(store or new_store(), model, config=config, clock=lambda: NOW, **options)
 
 
 def new_store() -> InMemoryStore:
@@ -238,13 +243,96 @@ def test_a_remember_that_meets_nothing_similar_costs_one_call() -> None:
         assert len(server.requests) == 1
 
 
-def test_a_remember_costs_four_calls_at_the_worst() -> None:
-    with serving(says("?"), finds((MICROSOFT, "I joined Microsoft")), says("?"), decides()) as server:
+def test_where_reading_took_a_repair_the_rules_judge_in_place_of_a_third_call() -> None:
+    with serving(says("?"), finds((MICROSOFT, "I joined Microsoft"))) as server:
         engine = engine_over(server)
         engine.remember_facts([ExtractedFact(content=GOOGLE)], ANA)
         applied = engine.remember("I joined Microsoft.", ANA)
-        assert len(server.requests) == len(applied.plan.calls) == 4
+        assert len(server.requests) == len(applied.plan.calls) == 2
+    assert applied.plan.remarks == {RULES_STOOD_IN: 1}
+    assert texts(engine) == [MICROSOFT]
+
+
+def test_a_judge_that_answers_what_cannot_be_read_is_not_asked_a_third_time() -> None:
+    with serving(finds((MICROSOFT, "I joined Microsoft")), says("?")) as server:
+        engine = engine_over(server)
+        engine.remember_facts([ExtractedFact(content=GOOGLE)], ANA)
+        applied = engine.remember("I joined Microsoft.", ANA)
+        assert len(server.requests) == 2
+    assert "the judge failed" in applied.plan.facts[0].reason
     assert texts(engine) == [GOOGLE, MICROSOFT]
+
+
+def test_of_facts_that_need_no_reading_the_judge_is_asked_once_more() -> None:
+    repaired = decides({"fact": 1, "action": "update", "label": 1, "content": MICROSOFT})
+    with serving(says("?"), repaired) as server:
+        engine = engine_over(server)
+        engine.remember_facts([ExtractedFact(content=GOOGLE)], ANA)
+        engine.remember_facts([ExtractedFact(content=MICROSOFT)], ANA)
+        assert len(server.requests) == 2
+    assert texts(engine) == [MICROSOFT]
+
+
+def test_a_provider_that_turns_a_way_down_is_asked_in_another_and_judges_all_the_same() -> None:
+    turned_down = fails(400, "response_format is not supported")
+    decided = decides({"fact": 1, "action": "update", "label": 1, "content": MICROSOFT})
+    with serving(turned_down, finds((MICROSOFT, "I joined Microsoft")), turned_down, decided) as server:
+        engine = engine_over(server)
+        engine.remember_facts([ExtractedFact(content=GOOGLE)], ANA)
+        engine.remember("I joined Microsoft.", ANA)
+    assert texts(engine) == [MICROSOFT]
+
+
+CLASSES: dict[str, Reply] = {
+    "invalid_json": says("Here you are!"),
+    "schema_violation": says({"notes": 3}),
+    "empty": says(""),
+    "truncated": says('{"facts": [', finish="length"),
+    "refused": says("", refusal="No."),
+    "rate_limited": fails(429, "slow down"),
+    "provider_error": fails(500, "broken"),
+    "timed_out": hangs,
+}
+
+
+@pytest.mark.parametrize("failure", CLASSES)
+def test_whatever_fails_in_reading_a_remember_makes_two_calls_at_most_and_writes_nothing(failure: str) -> None:
+    with serving(CLASSES[failure], CLASSES[failure], CLASSES[failure]) as server:
+        engine = engine_over(server, timeout=0.3)
+        with pytest.raises(ModelError) as caught:
+            engine.remember("I joined Microsoft.", ANA)
+        assert caught.value.failure == failure
+        assert len(caught.value.calls) == len(server.requests) <= 2
+    assert texts(engine) == []
+
+
+@pytest.mark.parametrize("failure", CLASSES)
+def test_whatever_fails_in_judging_a_remember_makes_two_calls_and_keeps_the_fact(failure: str) -> None:
+    with serving(finds((MICROSOFT, "I joined Microsoft")), CLASSES[failure], CLASSES[failure]) as server:
+        engine = engine_over(server, timeout=0.3)
+        engine.remember_facts([ExtractedFact(content=GOOGLE)], ANA)
+        applied = engine.remember("I joined Microsoft.", ANA)
+        assert len(server.requests) == 2
+    assert failure in applied.plan.facts[0].reason
+    assert [call.failure for call in applied.plan.calls] == [None, failure]
+    assert texts(engine) == [GOOGLE, MICROSOFT]
+
+
+@pytest.mark.parametrize(
+    ("made", "left"),
+    [
+        ([], 2),
+        ([("extract", None)], 1),
+        ([("extract", None), ("extract", None)], 1),
+        ([("extract", "provider_error"), ("extract", None)], 1),
+        ([("extract", "invalid_json"), ("extract", None)], 0),
+        ([("extract", None), ("consolidate", None)], 0),
+        ([("extract", None), ("consolidate", "provider_error")], 1),
+        ([("consolidate", None)], 1),
+    ],
+)
+def test_calls_left_for_judging(made: list[tuple[str, str | None]], left: int) -> None:
+    assert calls_left([ModelCall(purpose, "m", 0.1, failure=failure) for purpose, failure in made]) == left
 
 
 def test_facts_of_one_batch_see_each_other() -> None:

@@ -292,6 +292,15 @@ def test_a_message_longer_than_a_part_is_read_to_its_end() -> None:
     assert extraction.facts[0].message_ids == ["m1"]
 
 
+def test_of_all_parts_one_answer_alone_is_asked_for_again() -> None:
+    with serving(says("?"), says({"facts": [friend(0)]}), says("?")) as server:
+        extraction = LLMExtractor(client(server), part_characters=600).extract(turns(8))
+        assert len(server.requests) == 3
+    assert [found.content for found in extraction.facts] == ["Friend number 0 is Friend0."]
+    assert [call.failure for call in extraction.calls] == ["invalid_json", None, "invalid_json"]
+    assert extraction.held_back == {"in a part whose answer could not be read": 3}
+
+
 def test_a_part_that_is_refused_does_not_lose_the_others() -> None:
     with serving(says("", refusal="No."), says({"facts": [friend(6)]})) as server:
         extraction = LLMExtractor(client(server), part_characters=600).extract(turns(8))

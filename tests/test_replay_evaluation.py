@@ -20,6 +20,7 @@ from mnemoscope.replay_evaluation import Match, ReplayCase, case_of, evaluate, m
 from mnemoscope.replay_setup import ReplaySetup, memories_at, read_setup, scratch_engine
 from mnemoscope.rule_consolidation import RuleConsolidator
 from mnemoscope.samples import ExpectedMemory, SampleConversation, load_samples, read_sample, write_sample
+from openai_server import says, serving
 
 from app.command_replay import replay
 
@@ -192,6 +193,36 @@ def test_a_saved_conversation_is_measured_by_the_command(tmp_path: Path) -> None
     value = json.loads(CliRunner().invoke(replay, [*arguments, "--json"]).output)
     assert [report["setup"] for report in value["reports"]] == ["strict", "strict"]
     assert value["reports"][0]["figures"]["recall"] == 0.5
+
+
+def test_the_command_compares_a_model_with_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, "Ana lives in Lyon", "Ana owns a lighthouse in Scotland")
+    (tmp_path / "extract.txt").write_text("Write down what Ana owns.")
+    (tmp_path / "a.toml").write_text(
+        'model = "openai:test-model"\nextract_prompt = "extract.txt"\nembedder = "hashing"\n'
+    )
+    (tmp_path / "b.toml").write_text('name = "rules"\nembedder = "hashing"\n')
+    owned = {"content": "Ana owns a lighthouse in Scotland", "quote": "I live in Lyon", "message_ids": []}
+    invented = {"content": "Ana owns a boat", "quote": "my boat", "message_ids": []}
+    arguments = [str(path), "--config", str(tmp_path / "a.toml"), "--compare", str(tmp_path / "b.toml"), "--json"]
+    with serving(*[says({"facts": [owned, invented]}, cost=0.02)] * 2) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = CliRunner().invoke(replay, arguments)
+        assert [request["messages"][0]["content"] for request in server.requests] == ["Write down what Ana owns."] * 2
+    assert result.exit_code == 0, result.output
+    model, rules = json.loads(result.output)["reports"]
+    assert (model["setup"], model["extractor"], rules["setup"]) == ("a", "test-model", "rules")
+    figures = {name: model["figures"][name] for name in ("recall", "unsupported_rate", "model_calls", "cost")}
+    assert figures == {"recall": 0.5, "unsupported_rate": 0.5, "model_calls": 1, "cost": 0.02}
+    assert (rules["figures"]["recall"], rules["figures"]["model_calls"]) == (0.5, 0)
+
+
+def test_a_model_that_cannot_be_used_is_told_plainly_by_the_command(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('model = "nobody:nothing"\n')
+    result = CliRunner().invoke(replay, [str(saved(tmp_path, "x")), "--config", str(tmp_path / "a.toml")])
+    assert result.exit_code == 1
+    assert "The model 'nobody:nothing' cannot be used" in result.output
 
 
 @pytest.mark.parametrize("text", ["no json", '{"messages": 3}'])

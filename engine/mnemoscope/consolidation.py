@@ -88,17 +88,25 @@ class LLMConsolidator:
         """The decisions for all facts, in one call. A model that fails loses no fact: the notes say why."""
         return run(self._steps(requests))
 
+    def judge_once(self, requests: Sequence[Request]) -> Judgement:
+        """Like `judge`, but an answer that cannot be read is not asked for again."""
+        return run(self._steps(requests, repairs=False))
+
+    async def ajudge_once(self, requests: Sequence[Request]) -> Judgement:
+        """The asynchronous form of `judge_once`."""
+        return await arun(self._steps(requests, repairs=False))
+
     async def ajudge(self, requests: Sequence[Request]) -> Judgement:
         """The asynchronous form of `judge`."""
         return await arun(self._steps(requests))
 
-    def _steps(self, requests: Sequence[Request]) -> Steps[Judgement]:
+    def _steps(self, requests: Sequence[Request], *, repairs: bool = True) -> Steps[Judgement]:
         if not requests:
             return Judgement([])
         labels = _labels(requests)
         try:
             instructions = yield Step(self._prompt.now)
-            answer = yield from self._asker.ask(instructions, _fenced(requests, labels))
+            answer = yield from self._asker.ask(instructions, _fenced(requests, labels), repairs=repairs)
         except ModelError as error:
             note = f"Inserted as it is, because the judge failed: {error}"
             return Judgement([None] * len(requests), error.calls, dict.fromkeys(range(len(requests)), note))

@@ -12,7 +12,7 @@ from .answers import ListForm
 from .errors import ConfigurationError, ModelError
 from .facts import ExtractedFact, Extraction, ModelCall
 from .messages import Message, read_messages
-from .models import PROVIDER_FAILURES, Asker, Prompt, prompt_version
+from .models import PROVIDER_FAILURES, REPAIRED, Asker, Prompt, prompt_version
 from .parts import Part, fenced, parts_of
 from .proposals import Sieve
 from .recalled import Recalled, find_recalled, without_blanks
@@ -53,7 +53,7 @@ class LLMExtractor:
     """Extracts facts with a chat model.
 
     One call a conversation; one longer than `part_characters` is split between turns, and costs one call a part.
-    An answer that cannot be read is asked for once more.
+    One answer that cannot be read is asked for once more.
 
     Args:
         model: a LangChain chat model, or a name that `init_chat_model` takes.
@@ -125,10 +125,12 @@ class LLMExtractor:
         calls: tuple[ModelCall, ...] = ()
         unread = 0
         instructions = yield Step(self._prompt.now)
+        repairs = True
         for part in parts:
             try:
-                answer = yield from self._asker.ask(instructions, fenced(part))
+                answer = yield from self._asker.ask(instructions, fenced(part), repairs=repairs)
             except ModelError as error:
+                repairs = repairs and not _is_repaired(error.calls)
                 calls += error.calls
                 error.calls = calls
                 unread += 1
@@ -137,8 +139,13 @@ class LLMExtractor:
                     raise
                 sieve.held_back["in a part whose answer could not be read"] += len(part.messages)
                 continue
+            repairs = repairs and not _is_repaired(answer.calls)
             calls += answer.calls
             sieve.take(answer.items, read_before=part.read_before)
             if answer.is_partial:
                 sieve.remarks["answer of which only a part could be read"] += 1
         return calls
+
+
+def _is_repaired(calls: Sequence[ModelCall]) -> bool:
+    return len(calls) > 1 and calls[0].failure in REPAIRED

@@ -16,20 +16,26 @@ from .errors import ModelError
 from .facts import ConsolidationDecision, ExtractedFact, Judgement, Similar
 from .journal import Tombstone
 from .lookup import KEYS_TRIED, Known, usable
+from .models import CALLS_A_QUESTION
 from .plans import PlannedFact, Terms
 from .records import MemoryRecord
+from .rule_consolidation import RuleConsolidator
 from .settlement import Settlement, memory_key, merged_names
 from .steps import Step, Steps, called
 from .text import normalise, one_line, shown
 
-__all__ = ["Judging"]
+__all__ = ["RULES_STOOD_IN", "Judging"]
+
+RULES_STOOD_IN = "fact judged by rules, since reading the conversation took both model calls"
+"""The remark on facts for which no model call was left."""
 
 
 class Judging:
     """Settles the drafts of one plan, asking the consolidator where something known is like a fact.
 
     `earlier` are the same facts as a plan before this one settled them: where a fact is still offered the same
-    memories its decision stands, and nobody is asked again.
+    memories its decision stands, and nobody is asked again. `most_calls` of a model may judge all of them: with 1 an
+    answer that cannot be read is not asked for again, and with 0 the rules decide.
     """
 
     def __init__(
@@ -40,8 +46,12 @@ class Judging:
         known: Known,
         settlement: Settlement,
         earlier: Sequence[PlannedFact] = (),
+        most_calls: int = CALLS_A_QUESTION,
     ) -> None:
-        self._consolidator = consolidator
+        is_model = hasattr(consolidator, "judge_once")
+        self._rules_stand_in = is_model and not most_calls
+        self._is_asked_once = is_model and most_calls == 1
+        self._consolidator = RuleConsolidator() if self._rules_stand_in else consolidator
         self._config = config
         self._drafts = drafts
         self._known = known
@@ -52,7 +62,9 @@ class Judging:
         """Every fact with what becomes of it, and the judgement where one was given for all together."""
         if hasattr(self._consolidator, "judge"):
             return (yield from self._together())
-        return (yield from self._in_turn()), Judgement([])
+        settled = yield from self._in_turn()
+        judged = sum(each.decision is not None and bool(each.compared) for each in settled)
+        return settled, Judgement([], remarks={RULES_STOOD_IN: judged} if self._rules_stand_in and judged else {})
 
     def _in_turn(self) -> Steps[list[PlannedFact]]:
         settled: list[PlannedFact] = []
@@ -102,9 +114,10 @@ class Judging:
     def _judgement(self, requests: Sequence[tuple[ExtractedFact, Similar]]) -> Steps[Judgement]:
         if not requests:
             return Judgement([])
-        judge = self._consolidator
+        judge, name = self._consolidator, "judge_once" if self._is_asked_once else "judge"
         try:
-            answer = yield from called(Step(judge.judge, (requests,), getattr(judge, "ajudge", None)), "The judge")
+            step = Step(getattr(judge, name), (requests,), getattr(judge, f"a{name}", None))
+            answer = yield from called(step, "The judge")
         except ModelError as error:
             return _no_judgement(len(requests), _failed(error), error)
         if not isinstance(answer, Judgement) or len(answer.decisions) != len(requests):

@@ -32,6 +32,7 @@ from .steps import Step, Steps
 __all__ = [
     "CALLS_A_QUESTION",
     "PROVIDER_FAILURES",
+    "REPAIRED",
     "Answer",
     "Asker",
     "Prompt",
@@ -46,7 +47,9 @@ CALLS_A_QUESTION = 2
 PROVIDER_FAILURES = frozenset({"timed_out", "rate_limited", "provider_error"})
 """Failures for which the model never answered, so that the same question may succeed later."""
 
-_REPAIRED = frozenset({"no_tool_call", "invalid_json", "schema_violation", "empty"})
+REPAIRED = frozenset({"no_tool_call", "invalid_json", "schema_violation", "empty"})
+"""Failures after which the model is asked once more, with what is wrong with its answer."""
+
 _LONGEST_SHOWN_AGAIN = 20_000
 
 Ways: TypeAlias = "dict[str, Runnable[Any, Any]]"
@@ -150,8 +153,10 @@ class Asker:
         """The ways that are open, the one that is tried first in front."""
         return tuple(self._ways)
 
-    def ask(self, instructions: str, data: str) -> Steps[Answer]:
+    def ask(self, instructions: str, data: str, *, repairs: bool = True) -> Steps[Answer]:
         """The items that the model answers with to these instructions about this data.
+
+        Without `repairs` an answer that cannot be read is not asked for again.
 
         Raises:
             ModelError: the model failed, refused, or answered twice what cannot be read; it holds the calls.
@@ -159,7 +164,7 @@ class Asker:
         request: list[BaseMessage] = [SystemMessage(instructions), HumanMessage(data)]
         first = yield from self._attempt(self.ways[0], request)
         attempts = [first]
-        if not first.is_usable and (way := self._second_way(first)) is not None:
+        if not first.is_usable and (way := self._second_way(first, repairs)) is not None:
             repair = [] if first.error is not None else _repair(first)
             attempts.append((yield from self._attempt(way, [*request, *repair])))
             self._learn(first, attempts[-1])
@@ -170,10 +175,10 @@ class Asker:
                 return Answer(attempt.reading.items, calls, is_partial=attempt.reading.failure is not None)
         raise self._failure(attempts, calls)
 
-    def _second_way(self, first: _Attempt) -> str | None:
+    def _second_way(self, first: _Attempt, repairs: bool) -> str | None:
         if first.error is not None:
             return "prose" if first.way != "prose" and is_unsupported(first.error) else None
-        if first.call.failure not in _REPAIRED:
+        if first.call.failure not in REPAIRED or not repairs:
             return None
         return "prose" if first.call.failure == "no_tool_call" else first.way
 

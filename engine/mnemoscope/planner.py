@@ -22,11 +22,12 @@ from .drafts import drafted
 from .embedded import embed_texts
 from .errors import InputError, ModelError
 from .extracting import as_text, extraction_of
-from .facts import ExtractedFact, Extraction
+from .facts import ExtractedFact, Extraction, ModelCall
 from .index import IndexCache
 from .judging import Judging
 from .lookup import Lookup
 from .messages import Message, Transcript
+from .models import CALLS_A_QUESTION, REPAIRED
 from .namespaces import Namespace
 from .plans import Plan, PlannedFact, Terms
 from .settlement import Settlement, records_of
@@ -34,7 +35,7 @@ from .steps import Step, Steps, called
 from .stores.base import StoreAdapter
 from .times import Clock
 
-__all__ = ["Planner", "label_of"]
+__all__ = ["Planner", "calls_left", "label_of"]
 
 
 class Planner:
@@ -95,7 +96,7 @@ class Planner:
         except ModelError as error:
             failure = error
             extraction = Extraction([], calls=error.calls)
-        plan = yield from self.from_facts(extraction.facts, namespace, terms)
+        plan = yield from self.from_facts(extraction.facts, namespace, terms, most_calls=calls_left(extraction.calls))
         return replace(
             plan,
             messages=transcript.messages,
@@ -114,8 +115,12 @@ class Planner:
         namespace: Namespace,
         terms: Terms,
         earlier: Sequence[PlannedFact] = (),
+        *,
+        most_calls: int = CALLS_A_QUESTION,
     ) -> Steps[Plan]:
         """The plan for facts that are already extracted; `earlier` is how a plan before it settled them.
+
+        `most_calls` of a model may judge them.
 
         Raises:
             InputError: one of them is no fact.
@@ -131,7 +136,7 @@ class Planner:
         known = yield from lookup.known([draft.fact for draft in found.drafts], namespace)
         taken = frozenset(known.stored)
         settlement = Settlement(namespace, terms, self._config, now, run, known=records_of(known.stored), taken=taken)
-        judging = Judging(self._consolidator, self._config, found.drafts, known, settlement, earlier)
+        judging = Judging(self._consolidator, self._config, found.drafts, known, settlement, earlier, most_calls)
         settled, judgement = yield from judging.settled()
         return Plan(
             id=run,
@@ -154,13 +159,18 @@ class Planner:
             vectors=known.vectors,
         )
 
-    def again(self, plan: Plan, added: Sequence[ExtractedFact] = ()) -> Steps[Plan]:
+    def again(
+        self, plan: Plan, added: Sequence[ExtractedFact] = (), *, most_calls: int = CALLS_A_QUESTION
+    ) -> Steps[Plan]:
         """The plan for the same facts, and for those `added`, in the store as it is now.
 
-        Nothing is extracted again, and judged again are only facts that are like other memories now.
+        Nothing is extracted again, and judged again are only facts that are like other memories now, by at most
+        `most_calls` of a model.
         """
         facts = [planned.fact for planned in plan.facts]
-        made = yield from self.from_facts([*facts, *added], plan.namespace, plan.terms, plan.facts)
+        made = yield from self.from_facts(
+            [*facts, *added], plan.namespace, plan.terms, plan.facts, most_calls=most_calls
+        )
         before = [*(planned.collapsed for planned in plan.facts), *(0 for _ in added)]
         return replace(
             plan,
@@ -179,6 +189,19 @@ class Planner:
     def embed(self, texts: Sequence[str]) -> Steps[dict[str, NDArray[np.float32]]]:
         """Unit vectors of these texts, in one batch; empty where the store keeps its embedder to itself."""
         return embed_texts(self._adapter, texts)
+
+
+def calls_left(calls: Sequence[ModelCall]) -> int:
+    """How many model calls are left for judging, once these were made for one conversation.
+
+    Reading takes one call a part and judging one more. One repair may come instead of judging. Requests that the
+    provider turned down do not count.
+    """
+    read = [call for call in calls if call.purpose != "consolidate"]
+    judged = sum(call.purpose == "consolidate" and call.failure != "provider_error" for call in calls)
+    is_repaired = any(call.failure in REPAIRED for call in read)
+    allowed = CALLS_A_QUESTION if not read else 0 if is_repaired else 1
+    return max(0, allowed - judged)
 
 
 def label_of(part: object) -> str:

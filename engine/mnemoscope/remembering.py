@@ -15,7 +15,7 @@ from .facts import ExtractedFact
 from .journal import Journal
 from .messages import Transcript
 from .namespaces import Namespace
-from .planner import Planner
+from .planner import Planner, calls_left
 from .plans import Plan, Terms
 from .records import MemoryRecord
 from .runs import run_of, run_write
@@ -124,7 +124,7 @@ def remembered(
         try:
             return (yield from applied(planner, journal, made, actor, also, guards))
         except ConflictError:
-            made = yield from planner.again(made)
+            made = yield from planner.again(made, most_calls=calls_left(made.calls))
     return (yield from applied(planner, journal, made, actor, also, guards))
 
 
