@@ -22,7 +22,8 @@ from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, s
 from .reading import Reading
 from .retention import RetentionPlan, RetentionRule, read_rules, retention_edits, retention_plan, write_rules
 from .steps import run
-from .trimming import Trimmed, trim
+from .times import aware
+from .trimming import MARKS_KEPT, Trimmed, trim, trim_marks
 
 __all__ = ["Keeping"]
 
@@ -111,6 +112,21 @@ class Keeping(Reading):
         bound = timedelta(days=self.config.history_days) if older_than is None else older_than
         before = now - bound if isinstance(bound, timedelta) else bound
         return trim(self.adapter, before, confirm=confirm, actor=actor or self.actor, at=now)
+
+    def trim_marks(self, older_than: datetime | timedelta, *, confirm: int | None = None) -> Trimmed:
+        """Count the marks of turns read and of jobs done that are older, or drop them where `confirm` is that count.
+
+        Marks keep a turn from being read twice, and a job from being done twice; they hold no text. They are not
+        dropped by themselves.
+
+        Raises:
+            InputError: they would be younger than a day, or `confirm` is another number than there are.
+        """
+        now = self._clock()
+        before = now - older_than if isinstance(older_than, timedelta) else aware(older_than)
+        if before > now - MARKS_KEPT:
+            raise InputError(f"Marks are kept for {MARKS_KEPT}, in which a job may come again; name an earlier time.")
+        return trim_marks(self.adapter, before, confirm=confirm)
 
     # Export and import
 

@@ -279,7 +279,6 @@ def _updated(engine: Serving, order: _Order) -> Steps[str]:
     return f"Updated {order.key}."
 
 
-
 @contextmanager
 def _told_to_the_model() -> Iterator[None]:
     """What the model can put right is answered to it; a failure of ours is answered shortly, and logged in full."""

@@ -1,22 +1,25 @@
-"""Trimming the journal: old changes are dropped when somebody asks for it, counts them and confirms the count."""
+"""Trimming what grows: old changes, and old marks of jobs and turns, are dropped when somebody confirms their count."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from .changes import book
 from .errors import InputError
-from .stores.base import Ref, StoreAdapter, Write
+from .stores.base import Ref, StoreAdapter, StoredItem, Write
 from .times import aware, read_time, to_iso
 
-__all__ = ["Trimmed", "horizon", "trim"]
+__all__ = ["MARKS_KEPT", "Trimmed", "horizon", "trim", "trim_marks"]
+
+MARKS_KEPT = timedelta(days=1)
+"""How long marks are kept in any case: a job that nobody noted as done may come again for as long."""
 
 _HORIZON: Ref = (book("horizon"), "history")
 _BATCH = 5_000
 
 
 class Trimmed(int):
-    """How many changes were dropped or, without confirmation, would be; `before` is up to when."""
+    """How many changes, or marks, were dropped or, without confirmation, would be; `before` is up to when."""
 
     before: datetime
     is_done: bool
@@ -47,11 +50,7 @@ def trim(adapter: StoreAdapter, before: datetime, *, confirm: int | None, actor:
     items = adapter.latest(book("journal"), subtree=True, before=f"{moment:%Y%m%dT%H%M%S%f}")
     if confirm is None:
         return Trimmed(len(items), moment, False)
-    if confirm != len(items):
-        raise InputError(
-            f"{len(items)} changes were made before {to_iso(moment)}, but {confirm} were confirmed; "
-            f"look at them again and pass confirm={len(items)}."
-        )
+    _check_confirmed("changes", len(items), moment, confirm)
     known = horizon(adapter)
     note = {"kind": "horizon", "before": to_iso(max(moment, known or moment)), "actor": actor, "at": to_iso(at)}
     # The note first, then the oldest: wherever this stops, what is left is whole from the noted time on.
@@ -59,3 +58,36 @@ def trim(adapter: StoreAdapter, before: datetime, *, confirm: int | None, actor:
     for start in range(0, len(writes) if items else 0, _BATCH):
         adapter.write(writes[start : start + _BATCH])
     return Trimmed(len(items), moment, True)
+
+
+def trim_marks(adapter: StoreAdapter, before: datetime, *, confirm: int | None) -> Trimmed:
+    """Count the marks of jobs and of turns made before that time, or drop them where `confirm` is that count.
+
+    A turn without its mark is read anew where it comes again, and what it says is known by then.
+
+    Raises:
+        InputError: `confirm` is another number than there are.
+    """
+    moment = aware(before)
+    items = [item for name in ("jobs", "read") for item in adapter.load(book(name), subtree=True).items]
+    old = [item for item in items if _made_before(item, moment)]
+    if confirm is None:
+        return Trimmed(len(old), moment, False)
+    _check_confirmed("marks", len(old), moment, confirm)
+    writes = [Write(item.namespace, item.key, None) for item in old]
+    for start in range(0, len(writes), _BATCH):
+        adapter.write(writes[start : start + _BATCH])
+    return Trimmed(len(old), moment, True)
+
+
+def _made_before(item: StoredItem, moment: datetime) -> bool:
+    at = read_time(item.value.get("at")) if isinstance(item.value, dict) else None
+    return (at or item.updated_at) < moment
+
+
+def _check_confirmed(what: str, count: int, moment: datetime, confirm: int) -> None:
+    if confirm != count:
+        raise InputError(
+            f"{count} {what} were made before {to_iso(moment)}, but {confirm} were confirmed; "
+            f"look at them again and pass confirm={count}."
+        )
