@@ -34,6 +34,8 @@ def badge(planned: PlannedFact) -> None:
         st.badge(look.label, icon=look.icon, color=look.colour, help=look.help)
     else:
         st.badge("Left out", icon=":material/remove_circle:", color="gray", help="You took it out of the plan.")
+    if planned.rejected:
+        st.badge("Proposal put aside", icon=":material/gavel:", color="orange", help="Open the fact to see why.")
 
 
 def importance_of(plan: Plan, planned: PlannedFact) -> float:
@@ -48,6 +50,9 @@ def _draw_marks(plan: Plan, planned: PlannedFact) -> None:
         if planned.fact.categories:
             st.caption(":material/sell:", width="content")
             st.text(one_line(", ".join(planned.fact.categories), 200), width="content")
+        if planned.fact.date:
+            st.caption(":material/event: Speaks of", width="content")
+            st.text(one_line(planned.fact.date, 40), width="content")
         if planned.collapsed:
             st.caption(f"{counted(planned.collapsed, 'equal fact')} went into it", width="content")
 
