@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import FilterError, MemoryRecord
+from mnemoscope.columns import Columns
 from mnemoscope.filters import OPERATORS, compile_filter
 
 
@@ -128,3 +129,31 @@ def test_an_operator_and_its_opposite_never_agree(value: Any) -> None:
             assert holds({"metadata.a": {one: operand}}, metadata=stored) != holds(
                 {"metadata.a": {other: operand}}, metadata=stored
             )
+
+
+ODD = (1, True, 1.0, 0, False, None, "1", "", [1], [True], {"a": 1}, float("nan"), "t", ["t"])
+
+
+@given(
+    st.lists(st.sampled_from(ODD), max_size=12),
+    st.sampled_from(
+        [
+            {"metadata.x": 1},
+            {"metadata.x": True},
+            {"metadata": {"x": None}},
+            {"metadata.x": {"$ne": 1}},
+            {"metadata.x": {"$in": [1.0, "t", False]}},
+            {"metadata.x": {"$gte": 1, "$lt": 5}},
+            {"metadata.x": {"$contains": "t"}, "importance": {"$exists": False}},
+            {"metadata.x.a": 1},
+            {"metadata.y": {"$exists": True}},
+        ]
+    ),
+)
+def test_a_whole_scope_is_tested_as_each_memory_is(values: list[Any], filter: dict[str, Any]) -> None:
+    records = [memory(metadata={"x": value}) for value in values]
+    predicate = compile_filter(filter)
+    assert predicate is not None
+    columns = Columns(records)
+    for _ in range(2):
+        assert columns.matching(predicate).tolist() == [predicate(record) for record in records]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import cached_property
+from types import NoneType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .filters import Predicate, value_at
 from .records import MemoryRecord
 from .text import normalise
 
 __all__ = ["Codes", "Columns"]
+
+
+_MOST_PATHS = 32
+_PLAIN = (str, int, float, datetime, NoneType)
 
 
 class Codes(NamedTuple):
@@ -42,9 +49,28 @@ class Columns:
 
     def __init__(self, records: Sequence[MemoryRecord]) -> None:
         self._records = records
+        self._at_path: dict[tuple[str, ...], tuple[list[object], NDArray[np.int32]]] = {}
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def matching(self, predicate: Predicate) -> NDArray[np.bool_]:
+        """Which memories pass a filter. Each condition is tested once on each value that there is."""
+        found = np.ones(len(self), np.bool_)
+        for condition in predicate.conditions:
+            values, codes = self._values(condition.path)
+            holds = np.fromiter((condition.test(value) for value in values), np.bool_, len(values))
+            found &= holds[codes]
+        return found
+
+    def _values(self, path: tuple[str, ...]) -> tuple[list[object], NDArray[np.int32]]:
+        """The values that memories have at a path, and by number which memory has which."""
+        known = self._at_path.get(path)
+        if known is None:
+            if len(self._at_path) >= _MOST_PATHS:
+                self._at_path.pop(next(iter(self._at_path)), None)
+            known = self._at_path[path] = _numbered([value_at(record, path) for record in self._records])
+        return known
 
     @cached_property
     def folded(self) -> list[str]:
@@ -89,6 +115,20 @@ class Columns:
         ranks = np.empty(len(self), np.int64)
         ranks[sorted(range(len(self)), key=refs.__getitem__)] = np.arange(len(self))
         return ranks
+
+
+def _numbered(values: Sequence[object]) -> tuple[list[object], NDArray[np.int32]]:
+    number: dict[object, int] = {}
+    distinct: list[object] = []
+    codes = np.empty(len(values), np.int32)
+    for at, value in enumerate(values):
+        # In Python True == 1, and lists are no keys: what is not plain stands for itself.
+        key = (type(value), value if isinstance(value, _PLAIN) else at)
+        code = number.setdefault(key, len(distinct))
+        if code == len(distinct):
+            distinct.append(value)
+        codes[at] = code
+    return distinct, codes
 
 
 def _folded(text: str) -> str:

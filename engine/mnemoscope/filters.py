@@ -12,7 +12,8 @@ equal only to None.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -21,13 +22,31 @@ from .records import MemoryRecord
 from .text import shown
 from .times import read_time
 
-__all__ = ["OPERATORS", "Filter", "Predicate", "compile_filter"]
+__all__ = ["OPERATORS", "Condition", "Filter", "Predicate", "compile_filter", "value_at"]
 
 Filter: TypeAlias = Mapping[str, Any]
-Predicate: TypeAlias = Callable[[MemoryRecord], bool]
 
 _Test: TypeAlias = Callable[[Any], bool]
 _MISSING = object()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must hold of the value at a path of fields."""
+
+    path: tuple[str, ...]
+    test: _Test
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A filter as a test of one memory; its conditions all hold, or it does not."""
+
+    conditions: tuple[Condition, ...]
+
+    def __call__(self, record: MemoryRecord) -> bool:
+        """Whether the memory passes."""
+        return all(each.test(value_at(record, each.path)) for each in self.conditions)
 
 
 def compile_filter(filter: Filter | None) -> Predicate | None:
@@ -42,45 +61,43 @@ def compile_filter(filter: Filter | None) -> Predicate | None:
         raise FilterError(f"A filter is an object of paths and conditions, got {shown(filter)}.")
     if not filter:
         return None
-    tests = [_at_path(str(path), condition) for path, condition in filter.items()]
-    return lambda record: all(test(record) for test in tests)
+    found = (each for path, condition in filter.items() for each in _conditions(_split(str(path)), condition))
+    return Predicate(tuple(found))
 
 
-def _at_path(path: str, condition: object) -> Predicate:
-    head, *rest = path.split(".")
-    if not head or not all(rest):
-        raise FilterError(f"The filter path {path!r} has an empty part; write it like 'metadata.team'.")
-    test = _test(condition, path)
-    return lambda record: test(_descend(_field(record, head), rest))
-
-
-def _field(record: MemoryRecord, name: str) -> object:
-    if name in MemoryRecord.__slots__:
-        return getattr(record, name)
-    return record.extra.get(name, _MISSING)
-
-
-def _descend(value: object, path: list[str]) -> object:
-    for name in path:
+def value_at(record: MemoryRecord, path: tuple[str, ...]) -> object:
+    """What a memory has at a path of fields; a value that equals nothing but itself where there is none."""
+    name, *rest = path
+    value = getattr(record, name) if name in MemoryRecord.__slots__ else record.extra.get(name, _MISSING)
+    for name in rest:
         if not isinstance(value, Mapping) or name not in value:
             return _MISSING
         value = value[name]
     return value
 
 
-def _test(condition: object, path: str) -> _Test:
+def _split(path: str) -> tuple[str, ...]:
+    names = tuple(path.split("."))
+    if not all(names):
+        raise FilterError(f"The filter path {path!r} has an empty part; write it like 'metadata.team'.")
+    return names
+
+
+def _conditions(path: tuple[str, ...], condition: object) -> Iterator[Condition]:
+    told = ".".join(path)
     if not isinstance(condition, Mapping):
-        return lambda value: _equal(value, condition)
+        yield Condition(path, lambda value: _equal(value, condition))
+        return
     if not condition:
-        raise FilterError(f"The filter at {path!r} is an empty object; give a value or an operator.")
+        raise FilterError(f"The filter at {told!r} is an empty object; give a value or an operator.")
     named = [str(name).startswith("$") for name in condition]
     if all(named):
-        tests = [_operator(str(name), operand, path) for name, operand in condition.items()]
-        return lambda value: all(test(value) for test in tests)
+        yield from (Condition(path, _operator(str(name), operand, told)) for name, operand in condition.items())
+        return
     if any(named):
-        raise FilterError(f"The filter at {path!r} mixes operators and fields: {shown(dict(condition))}.")
-    deeper = [(str(name), _test(part, f"{path}.{name}")) for name, part in condition.items()]
-    return lambda value: all(test(_descend(value, [name])) for name, test in deeper)
+        raise FilterError(f"The filter at {told!r} mixes operators and fields: {shown(dict(condition))}.")
+    for name, part in condition.items():
+        yield from _conditions((*path, str(name)), part)
 
 
 def _operator(name: str, operand: object, path: str) -> _Test:

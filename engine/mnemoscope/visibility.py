@@ -98,8 +98,7 @@ class Visibility:
         if self.categories is not None:
             mark(~index.columns.categories.having(self.categories, len(index)), Drop.CATEGORY)
         if self.predicate is not None:
-            left = np.flatnonzero(reasons == Drop.NONE).tolist()
-            reasons[[at for at in left if not self.predicate(index.records[at])]] = Drop.FILTERED
+            mark(~index.columns.matching(self.predicate), Drop.FILTERED)
         return reasons
 
     def sees(self, record: MemoryRecord) -> bool:
