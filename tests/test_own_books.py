@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine_fixture import ANA, KINDS, contents, engine_over, facts, opened
+from mnemoscope import StoreError
 from mnemoscope.changes import book
 
 STRANGE: tuple[dict[str, Any], ...] = (
@@ -15,6 +17,29 @@ STRANGE: tuple[dict[str, Any], ...] = (
     {"content": "likes tea"},
     {"group": 5, "namespace": 7, "forgotten_at": [], "count": "many"},
 )
+
+
+@pytest.mark.parametrize("value", STRANGE)
+def test_what_needs_a_strange_entry_names_it_changes_nothing_and_says_what_to_do(value: dict[str, Any]) -> None:
+    engine = engine_over()
+    engine.remember_facts(facts("likes tea"), ANA)
+    for name, key in (("tombstones", "zz"), ("runs", "run-zz"), ("retention", "rules"), ("worklists", "zz")):
+        engine.store.put(book(name, ANA), key, {**value, "id": key}, index=False)
+    calls: list[Callable[[], Any]] = [
+        lambda: engine.restore(ANA, "zz"),
+        lambda: engine.restore_at([(ANA, "zz")]),
+        lambda: engine.allow(ANA, "zz"),
+        lambda: engine.run("run-zz"),
+        lambda: engine.retention(ANA),
+        lambda: engine.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana"),
+    ]
+    for call in calls:
+        with pytest.raises(StoreError, match=r"is not as this library writes it.*store\.delete\("):
+            call()
+    assert contents(engine) == ["likes tea"]
+    engine.store.delete(book("runs", ANA), "run-zz")
+    engine.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana")
+    assert contents(engine) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

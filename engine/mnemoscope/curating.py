@@ -19,6 +19,7 @@ from .index import ScopeIndex
 from .journal import Journal
 from .merging import check_revisions, merge_edits, move_edits, present
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
+from .own_books import required_entry
 from .reading import Reading
 from .rejections import Rejection, Rejections
 from .steps import run
@@ -216,7 +217,7 @@ class Curating(Reading):
             ConflictError: at one of the places a memory exists again; nothing is brought back.
         """
         stones = self._stones(refs)
-        edits = [restore_edit(Tombstone.from_value(item.value), vectors, reason) for item, vectors in stones]
+        edits = [restore_edit(required_entry(item, Tombstone.from_item), vectors, reason) for item, vectors in stones]
         return self._journal.commit(edits, actor=actor or self.actor)
 
     def allow_at(

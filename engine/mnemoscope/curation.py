@@ -15,6 +15,7 @@ from .errors import Conflict, ConflictError, InputError, NotFoundError
 from .filters import Filter, compile_filter
 from .journal import Edit, Tombstone
 from .namespaces import Namespace
+from .own_books import required_entry
 from .records import MemoryRecord, rewritten
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .stores.values import same_json
@@ -270,7 +271,7 @@ def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:
 
 def allow_edit(stone: StoredItem, vectors: Vectors, *, allowed: bool, reason: str) -> Edit:
     """The edit that lets facts like a forgotten memory be remembered again, or not any more."""
-    forgotten = replace(Tombstone.from_value(stone.value), allowed=allowed)
+    forgotten = replace(required_entry(stone, Tombstone.from_item), allowed=allowed)
     record, value = forgotten.record, forgotten.to_value()
     return Edit(record.namespace, record.key, "allow", None, None, reason=reason, stone=value, stone_vectors=vectors)
 

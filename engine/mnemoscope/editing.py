@@ -24,6 +24,7 @@ from .errors import InputError, NotFoundError
 from .filters import Filter
 from .journal import Change, Journal, Tombstone, book
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, show_namespace
+from .own_books import required_entry
 from .reading import Reading
 from .records import MemoryRecord
 from .steps import run
@@ -166,7 +167,7 @@ class Editing(Reading):
         snapshot = self.adapter.load(at[0], keys=[at])
         if not snapshot.items:
             raise NotFoundError(f"Nothing forgotten has the key {key!r} in {show_namespace(where)}; see trash().")
-        stone = Tombstone.from_value(snapshot.items[0].value)
+        stone = required_entry(snapshot.items[0], Tombstone.from_item)
         vectors = snapshot.vectors_by_item()[0] if self.adapter.abilities.reads_vectors else EMBED_AGAIN
         edit = restore_edit(stone, vectors, reason)
         return self._journal.commit([edit], actor=actor or self.actor)[0]

@@ -72,7 +72,7 @@ class FeedbackBook:
         place = (book("feedback", namespace), key)
         for attempt in range(_ATTEMPTS):
             (item,) = self._adapter.get([place])
-            earlier = [] if item is None else _read(item.value)
+            earlier = [] if item is None else read_entry(item, lambda each: _read(each.value)) or []
             kept = [given, *(each for each in earlier if each.recall != given.recall)][:KEPT]
             value = {"kind": "feedback", "given": [each.to_value() for each in kept]}
             try:

@@ -9,7 +9,8 @@ from datetime import datetime
 from .changes import book
 from .findings import Finding
 from .namespaces import Namespace
-from .stores.base import StoreAdapter, Write
+from .own_books import read_entries
+from .stores.base import StoreAdapter, StoredItem, Write
 from .text import storable
 from .times import from_iso, to_iso
 
@@ -36,16 +37,7 @@ class Rejections:
     def of(self, namespace: Namespace, *, subtree: bool = False) -> dict[str, Rejection]:
         """What was rejected in a namespace, by the finding's id, in one call."""
         items = self._adapter.load(book("worklists", namespace), subtree=subtree).items
-        return {
-            item.key: Rejection(
-                item.key,
-                item.value["worklist"],
-                item.value["actor"],
-                from_iso(item.value["at"]),
-                item.value["reason"],
-            )
-            for item in items
-        }
+        return {each.id: each for each in read_entries(items, _read)}
 
     def add(self, findings: Sequence[Finding], *, actor: str, at: datetime, reason: str = "") -> None:
         """Turn these proposals down, in one batch; they stay so until one of their memories changes."""
@@ -69,3 +61,8 @@ class Rejections:
     def remove(self, findings: Sequence[Finding]) -> None:
         """Take rejections back, in one batch."""
         self._adapter.write([Write(book("worklists", finding.namespace), finding.id, None) for finding in findings])
+
+
+def _read(item: StoredItem) -> Rejection:
+    value = item.value
+    return Rejection(item.key, value["worklist"], value["actor"], from_iso(value["at"]), value["reason"])

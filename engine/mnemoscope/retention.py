@@ -12,6 +12,7 @@ from .changes import Edit, book
 from .curation import Selection, forget_edit, select
 from .errors import Conflict, ConflictError, InputError
 from .namespaces import Namespace
+from .own_books import required_entry
 from .records import MemoryRecord
 from .stores.base import StoreAdapter, StoredItem, Write
 
@@ -116,7 +117,11 @@ class RetentionPlan:
 def read_rules(adapter: StoreAdapter, namespace: Namespace) -> list[RetentionRule]:
     """The rules of exactly this namespace."""
     item = adapter.get([(book("retention", namespace), _KEY)])[0]
-    return [] if item is None else [RetentionRule.from_value(each) for each in item.value["rules"]]
+    return [] if item is None else required_entry(item, _rules_in)
+
+
+def _rules_in(item: StoredItem) -> list[RetentionRule]:
+    return [RetentionRule.from_value(each) for each in item.value["rules"]]
 
 
 def write_rules(adapter: StoreAdapter, namespace: Namespace, rules: Sequence[RetentionRule]) -> None:

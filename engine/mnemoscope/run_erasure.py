@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from .changes import book
 from .namespaces import Namespace
+from .own_books import required_entry
 from .runs import Run, RunFact, without_transcript
 from .stores.base import StoreAdapter
 
@@ -30,10 +31,10 @@ class Erased:
 def kept_runs(adapter: StoreAdapter, namespaces: Iterable[Namespace], ids: Iterable[str]) -> list[Run]:
     """The runs of these namespaces, and those of these ids wherever they are."""
     items = [item for namespace in namespaces for item in adapter.latest(book("runs", namespace))]
-    found = {item.key: Run.from_item(item) for item in items}
+    found = {item.key: required_entry(item, Run.from_item) for item in items}
     for name in set(ids) - set(found):
         for item in adapter.latest(book("runs"), subtree=True, where={"id": name}):
-            found[name] = Run.from_item(item)
+            found[name] = required_entry(item, Run.from_item)
     return list(found.values())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from .changes import book
 from .checking import check_key, check_text, check_whole
@@ -11,13 +12,17 @@ from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
-from .own_books import read_entries
+from .own_books import read_entries, required_entry
 from .records import MemoryRecord
 from .runs import Run, run_write, without_transcript
 from .stores.base import StoredItem
+from .times import aware, to_iso
+from .trimming import Trimmed
 from .twins import twin
 
 __all__ = ["ForgottenConversation", "Tracing"]
+
+_RUNS_AT_ONCE = 100
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Tracing(Editing):
         items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
         if not items:
             raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
-        return Run.from_item(items[0])
+        return required_entry(items[0], Run.from_item)
 
     def runs(
         self,
@@ -110,9 +115,33 @@ class Tracing(Editing):
             group = changes[0].group if changes else None
         return ForgottenConversation(tuple(sole), tuple(shared), tuple(found), group)
 
+    def trim_transcripts(self, older_than: datetime | timedelta | None = None, *, confirm: int | None = None) -> Trimmed:
+        """Count the runs of the whole store that are older and hold turns, or drop these where `confirm` is that count.
+
+        Without `older_than` the age is `config.transcript_days`. Facts, decisions and memories stay, with the quotes in
+        their evidence; the turns cannot be brought back.
+
+        Raises:
+            InputError: `confirm` is another number than there are.
+        """
+        bound = timedelta(days=self.config.transcript_days) if older_than is None else older_than
+        moment = aware(self._clock() - bound if isinstance(bound, timedelta) else bound)
+        items = self.adapter.latest(book("runs"), subtree=True, before=f"run-{moment:%Y%m%dT%H%M%S%f}")
+        found = [run for run in read_entries(items, Run.from_item) if run.messages]
+        if confirm is not None and confirm != len(found):
+            raise InputError(
+                f"{len(found)} runs before {to_iso(moment)} hold turns, but {confirm} were confirmed; look at them again "
+                f"and pass confirm={len(found)}."
+            )
+        for start in range(0, len(found) if confirm is not None else 0, _RUNS_AT_ONCE):
+            batch = found[start : start + _RUNS_AT_ONCE]
+            self.adapter.write([run_write(without_transcript(each)) for each in batch])
+        return Trimmed(len(found), moment, confirm is not None)
+
     arun = twin(run)
     aruns = twin(runs)
     aforget_conversation = twin(forget_conversation)
+    atrim_transcripts = twin(trim_transcripts)
 
     def _runs_of(self, where: Namespace, run: str | None, source: str | None) -> list[Run]:
         texts = {"id": run} if run is not None else {"source": source or ""}

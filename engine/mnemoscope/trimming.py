@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from .changes import book
 from .errors import InputError
+from .own_books import required_entry
 from .stores.base import Ref, StoreAdapter, StoredItem, Write
 from .times import aware, read_time, to_iso
 
@@ -34,7 +35,7 @@ class Trimmed(int):
 def horizon(adapter: StoreAdapter) -> datetime | None:
     """Up to when changes have been dropped; the history is whole from there on. None where nothing ever was."""
     item = adapter.get([_HORIZON])[0]
-    return None if item is None else read_time(item.value["before"])
+    return None if item is None else required_entry(item, lambda each: read_time(each.value["before"]))
 
 
 def trim(adapter: StoreAdapter, before: datetime, *, confirm: int | None, actor: str, at: datetime) -> Trimmed:
