@@ -10,6 +10,8 @@ from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine
 from mnemoscope.calibration import Pair, sample_pairs
 from mnemoscope.cases import case
 from mnemoscope.config_profiles import Profile
+from mnemoscope.stores import adapt
+from mnemoscope.stores.view import View
 
 TEA = case("where is the tea", ANA, expected=["green tea in the kitchen"], note="asked often")
 
@@ -170,3 +172,15 @@ def test_an_unknown_label_changes_nothing() -> None:
     with pytest.raises(InputError, match="no label"):
         engine.label(pair_of(engine), "odd")
     assert list(engine.labels().values()) == ["changed"]
+
+
+def test_a_connection_limited_to_a_namespace_undoes_what_it_keeps() -> None:
+    engine = engine_over(View(adapt(memory_store()), prefixes=[ANA]))
+    engine.save_cases([TEA])
+    [deleted] = engine.delete_cases([TEA])
+    [saved] = engine.save_profile(Profile("calm", MemoryConfig()))
+    engine.undo(deleted.id)
+    engine.undo(saved.id)
+    assert [each.query for each in engine.cases()] == [TEA.query]
+    assert engine.profiles() == {}
+    assert engine.counts() == {}

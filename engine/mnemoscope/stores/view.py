@@ -208,7 +208,9 @@ class View:
         if not subtree:
             return []
         book, own = _split(namespace)
-        return [((*book, *each), True) for each in self.prefixes if is_within(each, own, subtree=True)]
+        below = [((*book, *each), True) for each in self.prefixes if is_within(each, own, subtree=True)]
+        # What a book holds of the whole store, such as profiles, is there for all.
+        return [(namespace, False), *below] if book and not own else below
 
     @contextmanager
     def _watched(self, name: str) -> Iterator[None]:
