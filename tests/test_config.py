@@ -24,6 +24,7 @@ def test_defaults_are_those_of_the_published_formula() -> None:
         "suppress_for_days": 36_500,
         "history_days": 36_500,
         "keep_transcripts": True,
+        "transcript_days": 36_500,
     }
 
 

@@ -97,6 +97,13 @@ def transcript(**knobs: Any) -> int:
     return len(engine.runs(ANA)[0].messages)
 
 
+def old_transcripts(**knobs: Any) -> int:
+    engine, clock = aged(knobs)
+    engine.remember([{"role": "user", "content": "I like milk."}], ANA)
+    clock.now += timedelta(days=10)
+    return int(engine.trim_transcripts())
+
+
 def aged(knobs: dict[str, Any]) -> tuple[MemoryEngine, Settable]:
     clock = Settable()
     engine = engine_over(clock=clock, config=MemoryConfig(**knobs))
@@ -120,6 +127,7 @@ PROBES: dict[str, tuple[Callable[..., Any], Any, Any]] = {
     "suppress_for_days": (suppressed, 5.0, 50.0),
     "history_days": (old_history, 5.0, 50.0),
     "keep_transcripts": (transcript, False, True),
+    "transcript_days": (old_transcripts, 5.0, 50.0),
 }
 
 

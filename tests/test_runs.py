@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,24 @@ def test_turns_are_not_kept_where_the_setting_says_so() -> None:
     [run] = engine.runs(ANA)
     assert (run.messages, run.not_kept) == ((), 3)
     assert "lovely" not in books(engine)
+
+
+def test_the_turns_of_old_runs_are_counted_and_dropped_once_the_count_is_confirmed() -> None:
+    engine = ruled()
+    engine.remember(TALK, ANA)
+    [run] = engine.runs(ANA)
+    assert engine.trim_transcripts() == 0
+    assert engine.trim_transcripts(run.at) == 0
+    counted = engine.trim_transcripts(timedelta(0))
+    assert (counted, counted.is_done) == (1, False)
+    with pytest.raises(InputError, match=r"1 runs before .* hold turns, but 2 were confirmed"):
+        engine.trim_transcripts(counted.before, confirm=2)
+    assert engine.trim_transcripts(counted.before, confirm=1).is_done
+    [bare] = engine.runs(ANA)
+    assert (bare.messages, bare.not_kept) == ((), len(run.messages))
+    assert [fact.content for fact in bare.facts] == [fact.content for fact in run.facts]
+    assert [record.evidence[0].quote for record in engine.list(ANA)] != [None]
+    assert engine.trim_transcripts(timedelta(0)) == 0
 
 
 def test_a_secret_that_was_said_is_not_kept() -> None:

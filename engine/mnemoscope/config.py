@@ -58,6 +58,13 @@ KNOBS: dict[str, Knob] = {
             "Days of history that trim_history keeps when it is called.",
         ),
         Knob("keep_transcripts", True, 0, 1, "Whether the turns that memories came from are kept with their run."),
+        Knob(
+            "transcript_days",
+            36_500.0,
+            0.0,
+            36_500.0,
+            "Days for which trim_transcripts keeps the turns of runs when it is called.",
+        ),
     )
 }
 
@@ -93,6 +100,7 @@ class MemoryConfig:
     suppress_for_days: float = _knob("suppress_for_days")
     history_days: float = _knob("history_days")
     keep_transcripts: bool = _knob("keep_transcripts")
+    transcript_days: float = _knob("transcript_days")
 
     def __post_init__(self) -> None:
         for spec in fields(self):

@@ -12,7 +12,7 @@ from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
-from .own_books import read_entries, required_entry
+from .own_books import read_entries
 from .records import MemoryRecord
 from .runs import Run, run_write, without_transcript
 from .stores.base import StoredItem
@@ -53,7 +53,7 @@ class Tracing(Editing):
         items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
         if not items:
             raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
-        return required_entry(items[0], Run.from_item)
+        return Run.from_item(items[0])
 
     def runs(
         self,
@@ -115,7 +115,9 @@ class Tracing(Editing):
             group = changes[0].group if changes else None
         return ForgottenConversation(tuple(sole), tuple(shared), tuple(found), group)
 
-    def trim_transcripts(self, older_than: datetime | timedelta | None = None, *, confirm: int | None = None) -> Trimmed:
+    def trim_transcripts(
+        self, older_than: datetime | timedelta | None = None, *, confirm: int | None = None
+    ) -> Trimmed:
         """Count the runs of the whole store that are older and hold turns, or drop these where `confirm` is that count.
 
         Without `older_than` the age is `config.transcript_days`. Facts, decisions and memories stay, with the quotes in
@@ -130,8 +132,8 @@ class Tracing(Editing):
         found = [run for run in read_entries(items, Run.from_item) if run.messages]
         if confirm is not None and confirm != len(found):
             raise InputError(
-                f"{len(found)} runs before {to_iso(moment)} hold turns, but {confirm} were confirmed; look at them again "
-                f"and pass confirm={len(found)}."
+                f"{len(found)} runs before {to_iso(moment)} hold turns, but {confirm} were confirmed; look at them "
+                f"again and pass confirm={len(found)}."
             )
         for start in range(0, len(found) if confirm is not None else 0, _RUNS_AT_ONCE):
             batch = found[start : start + _RUNS_AT_ONCE]
