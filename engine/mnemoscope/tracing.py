@@ -12,7 +12,7 @@ from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
-from .own_books import read_entries
+from .own_books import read_entries, required_entry
 from .records import MemoryRecord
 from .runs import Run, run_write, without_transcript
 from .stores.base import StoredItem
@@ -53,7 +53,7 @@ class Tracing(Editing):
         items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
         if not items:
             raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
-        return Run.from_item(items[0])
+        return required_entry(items[0], Run.from_item)
 
     def runs(
         self,
