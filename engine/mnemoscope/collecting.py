@@ -5,12 +5,14 @@ It would walk over all of them again and again meanwhile: half the time of build
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["without_collecting"]
+__all__ = ["give_back", "without_collecting"]
 
 _lock = threading.Lock()
 _pauses: list[bool] = []
@@ -33,3 +35,12 @@ def without_collecting() -> Iterator[None]:
             _pauses.pop()
             if not _pauses and was_on:
                 gc.enable()
+
+
+def give_back() -> None:
+    """Give the system the memory that is free again, such as after a large reading.
+
+    Only the allocator of Linux keeps it and can be asked to; elsewhere nothing is done.
+    """
+    if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)

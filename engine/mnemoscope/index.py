@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import compress, count
+from itertools import compress, count, pairwise
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .changes import Tombstone
-from .collecting import without_collecting
+from .collecting import give_back, without_collecting
 from .columns import Columns
 from .index_budget import IndexBudget, IndexMemory, process_budget
 from .lexical import LexicalIndex
@@ -28,6 +28,7 @@ from .namespaces import Namespace
 from .own_books import read_entry
 from .records import MemoryRecord
 from .stores.base import Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges
+from .stores.rows import Items
 
 __all__ = ["IndexCache", "ScopeIndex", "Turn", "index_of"]
 
@@ -41,6 +42,9 @@ Scope: TypeAlias = tuple[Namespace, bool]
 # does: measured on records of the usual shape.
 _BYTES_PER_RECORD = 1_650
 _BYTES_PER_EVIDENCE = 600
+
+# From so many memories on, what was only needed to read them is worth being given back.
+_MANY = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +213,11 @@ class IndexCache:
     def _build(self, namespace: Namespace, subtree: bool, token: Hashable | None) -> ScopeIndex:
         with without_collecting():
             snapshot = self._adapter.load(namespace, subtree=subtree)
-            return _indexed(namespace, subtree, token, snapshot)
+            index = _indexed(namespace, subtree, token, snapshot)
+        del snapshot
+        if len(index) >= _MANY:
+            give_back()
+        return index
 
     def _refresh(self, old: ScopeIndex, token: Hashable) -> ScopeIndex:
         stale = self._stale(old)
@@ -258,7 +266,8 @@ def _indexed(namespace: Namespace, subtree: bool, token: Hashable | None, snapsh
     if len(norms) and not np.allclose(norms, 1.0, atol=1e-4):
         matrix = matrix / norms[:, np.newaxis]
     misfits = {snapshot.items[at].ref: count for at, count in snapshot.misfits.items()}
-    records = [MemoryRecord.from_item(item) for item in snapshot.items]
+    items = snapshot.items.drained() if isinstance(snapshot.items, Items) else snapshot.items
+    records = [MemoryRecord.from_item(item) for item in items]
     return ScopeIndex(namespace, subtree, token, records, snapshot.markers, matrix, owner, misfits)
 
 
@@ -301,7 +310,12 @@ def _joined(old: NDArray[np.float32], rows: NDArray[np.bool_], fresh: NDArray[np
     if not count or not len(fresh):
         return old[rows] if count else fresh
     joined = np.empty((count + len(fresh), fresh.shape[1]), np.float32)
-    np.compress(rows, old, axis=0, out=joined[:count])
+    # Few rows go as a rule, so what stays between them is copied as a whole.
+    gone = [-1, *np.flatnonzero(~rows).tolist(), len(old)]
+    end = 0
+    for before, after in pairwise(gone):
+        start, end = end, end + after - before - 1
+        joined[start:end] = old[before + 1 : after]
     joined[count:] = fresh
     return joined
 

@@ -60,6 +60,12 @@ class Items(Sequence[StoredItem]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def drained(self) -> Iterator[StoredItem]:
+        """Each item, forgotten as soon as it is given: for whoever makes something else of all of them."""
+        unread, self._unread = list(reversed(self._unread)), ()
+        while unread:
+            yield unread.pop().read()
+
     @property
     def refs(self) -> list[Ref]:
         """Where the items are."""
