@@ -11,7 +11,7 @@ import streamlit as st
 from mnemoscope import MnemoscopeError, TakenBack, UndoPlan
 from mnemoscope.times import utc_now
 
-from app import feedback, history_filters, live, python_lines, session, states, tables
+from app import command_lines, feedback, history_filters, live, python_lines, session, states, tables
 from app.display import counted, one_line
 from app.kept import kept, stamp
 from app.scope import Scope
@@ -52,7 +52,10 @@ def draw(working: Session, here: Scope) -> None:
     with live.hold("plan"):
         _draw_plan(working, plan)
     line = python_lines.call("plan_undo", here.namespace, subtree=here.subtree or None, by=by, run=run, **options)
-    python_lines.draw(f"plan = {line}\nengine.apply_undo(plan, reason='…')")
+    command = command_lines.call(
+        "undo", namespace=here.namespace, subtree=here.subtree, by=by, run=run, **options, reason="…"
+    )
+    python_lines.draw(f"plan = {line}\nengine.apply_undo(plan, reason='…')", command)
 
 
 def _draw_choice(working: Session, here: Scope) -> tuple[str | None, str | None, dict[str, Any]]:

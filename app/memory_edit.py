@@ -10,7 +10,7 @@ from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.stores.base import Ref
 from mnemoscope.text import storable
 
-from app import feedback, live, python_lines, session, word_difference
+from app import command_lines, feedback, live, python_lines, session, word_difference
 from app.display import one_line
 from app.session import Session
 
@@ -70,7 +70,11 @@ def draw(working: Session, record: MemoryRecord, categories: Sequence[str]) -> N
         "update", record.namespace, record.key, content="…", expected_revision=record.revision,
         actor=working.operator,
     )  # fmt: skip
-    python_lines.draw(line)
+    command = command_lines.call(
+        "update", namespace=record.namespace, key=record.key, content="…", revision=record.revision,
+        operator=working.operator,
+    )  # fmt: skip
+    python_lines.draw(line, command)
 
 
 def _draw_conflict(record: MemoryRecord) -> None:
