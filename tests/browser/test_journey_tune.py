@@ -90,12 +90,12 @@ def test_a_missing_memory_is_brought_in_kept_as_a_case_and_measured(
     settle(page)
     shot(page, "tune-2-save-profile")
     page.locator(".st-key-recall-tune-profile-save button").click()
-    expect(page.get_by_text("Saved the profile.")).to_be_visible()
+    expect(page.get_by_text("Saved the profile.").first).to_be_visible()
     settle(page)
     page.get_by_role("button", name="Save as case").click()
     shot(page, "tune-3-save-case")
     page.locator(".st-key-recall-case-save button").click()
-    expect(page.get_by_text("Saved the case.", exact=False)).to_be_visible()
+    expect(page.get_by_text("Saved the case.", exact=False).first).to_be_visible()
 
     engine = opened(store)
     profile = ProfileBook(engine.adapter).all()["keys"]
