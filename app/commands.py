@@ -16,6 +16,7 @@ from app.command_edit import merge, move, update
 from app.command_evaluate import evaluate
 from app.command_history import forget, history, undo
 from app.command_recall import listing, recall
+from app.command_reembed import reembed
 from app.command_remember import remember
 from app.command_replay import replay
 from app.command_transfer import export, importing
@@ -100,7 +101,7 @@ def doctor(*, as_json: bool, is_read_only: bool, **given: Any) -> None:
 SCRIPTS: list[click.Command] = [
     *(recall, remember, listing, evaluate, export, importing),
     *(update, merge, move, forget, trash, restore, allow, erase),
-    *(history, undo, worklist, adopt, retain),
+    *(history, undo, worklist, adopt, retain, reembed),
 ]
 """The commands for scripts, on one connection each."""
 

@@ -19,6 +19,7 @@ __all__ = ["EMBEDDER_KEY", "KINDS", "KIND_KEY", "NAME_KEY", "TRY_KEY", "URL_KEY"
 
 KIND_KEY, NAME_KEY, URL_KEY = "connect.kind", "connect.name", "connect.url"
 EMBEDDER_KEY, SPACES_KEY, READ_ONLY_KEY = "connect.embedder", "connect.namespaces", "connect.read_only"
+NEXT_KEY = "connect.next_embedder"
 MODEL_KEY, PROFILE_KEY, TRY_KEY = "connect.model", "connect.profile", "connect.try"
 
 KINDS: dict[str, tuple[str, str]] = {
@@ -58,7 +59,8 @@ def obstacle(connection: Connection, offered: Catalogue) -> str:
     """
     if connection in offered.connections.values():
         return ""
-    if connection.url.startswith("python:") or (connection.embedder or "").startswith("python:"):
+    named = (connection.url, connection.embedder or "", connection.next_embedder or "")
+    if any(each.startswith("python:") for each in named):
         return "Code is run only where the configuration names it: copy the table below, then try it from there."
     in_password = re.sub(r"(?<=://)[^@/]*@", "", connection.url)
     if "${" in in_password:
@@ -74,14 +76,16 @@ def _written(kind: str) -> Connection | None:
     with right:
         embedder = _embedder() if kind not in ("python", "langgraph") else None
         model = st.text_input("Chat model", key=MODEL_KEY, placeholder="none: rules extract facts")
-    with st.expander("More: namespaces, profile, read-only"):
+    with st.expander("More: next embedder, namespaces, profile, read-only"):
+        after = _next_embedder() if embedder is not None else None
         spaces = st.text_area("Namespaces shown, one a line", key=SPACES_KEY, placeholder="all of them", height=80)
         profile = st.selectbox("Profile", list(PRESETS), index=None, key=PROFILE_KEY, placeholder="as the model needs")
         is_read_only = st.toggle("Read-only: refuse every change", key=READ_ONLY_KEY)
     if not url.strip():
         return None
     try:
-        connection = connection_to(url.strip(), name=name.strip() or "production", embedder=embedder, profile=profile)
+        named = name.strip() or "production"
+        connection = connection_to(url.strip(), name=named, embedder=embedder, next_embedder=after, profile=profile)
         shown = tuple(read_prefix(line.strip()) for line in spaces.splitlines() if line.strip())
     except MnemoscopeError as error:
         states.failed(error)
@@ -107,3 +111,15 @@ def _embedder() -> str:
         "Embedder", _EMBEDDERS, key=EMBEDDER_KEY, accept_new_options=True, help="One of these, or provider:model."
     )
     return chosen or "bundled"
+
+
+def _next_embedder() -> str | None:
+    return st.selectbox(
+        "Next embedder",
+        _EMBEDDERS,
+        index=None,
+        key=NEXT_KEY,
+        accept_new_options=True,
+        placeholder="none",
+        help="The one to go over to: Health makes every vector anew with it, and recall goes on meanwhile.",
+    )

@@ -30,7 +30,7 @@ def draw(connection: Connection, file: Path | None) -> None:
 def snippet(connection: Connection) -> str:
     """The table as TOML."""
     lines = [f"[connections.{_name(connection.name)}]", f"url = {_text(connection.shown_url.replace(MASK, PASSWORD))}"]
-    for key in ("embedder", "dimensions", "model", "profile", "queue"):
+    for key in ("embedder", "next_embedder", "dimensions", "model", "profile", "queue"):
         value = getattr(connection, key)
         if value is not None:
             lines.append(f"{key} = {value if isinstance(value, int) else _text(value)}")

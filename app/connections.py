@@ -66,8 +66,8 @@ def catalogue(settings: Settings) -> Catalogue:
     own = None
     if settings.store or not offered:
         store = settings.store or str(data_folder() / "memories.sqlite")
-        embedder = {"embedder": settings.embedder} if settings.embedder else {}
-        named = _adapted(connection_to(store, known=known, **embedder), settings, known)
+        embedders = {"embedder": settings.embedder, "next_embedder": settings.next_embedder}
+        named = _adapted(connection_to(store, known=known, **embedders), settings, known)
         named = replace(named, name=f"{named.name} (named)") if named.name in offered else named
         offered = {named.name: named, **offered}
         own = None if settings.store else named.name

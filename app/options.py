@@ -36,6 +36,7 @@ _STORE_OPTIONS = (
     _option("config", "--config", default=", or mnemoscope.toml here or in your configuration folder"),
     _option("connection", "--connection", default=", or the first one"),
     _option("embedder", "--embedder", default=', or "bundled"'),
+    _option("next_embedder", "--next-embedder"),
     _option("profile", "--profile", default=", or the connection's own"),
     _option("is_read_only", "--read-only", "is_read_only", is_flag=True),
 )

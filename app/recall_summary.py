@@ -6,7 +6,7 @@ import streamlit as st
 from mnemoscope import RecallResult
 
 from app import recall_bars
-from app.display import counted
+from app.display import counted, one_line, safe
 
 __all__ = ["deciding", "draw", "draw_warnings"]
 
@@ -26,7 +26,8 @@ def draw(result: RecallResult, fetched: RecallResult) -> None:
     examined = f"{result.examined:,} of {counted(result.total, 'memory', 'memories')} examined"
     times = [f"{_STEPS[name]} {1000 * seconds:.1f} ms" for name, seconds in fetched.timings.items() if name != "rank"]
     times += [f"{_STEPS['rank']} {1000 * result.timings['rank']:.1f} ms"]
-    st.caption(" · ".join([f"{len(result)} returned", sure, examined, *times]))
+    by = [f"by {one_line(result.embedder, 100)}"] if result.embedder and not result.notice else []
+    st.caption(" · ".join([f"{len(result)} returned", sure, examined, *by, *times]))
 
 
 def deciding(shares: dict[str, float]) -> str:
@@ -54,7 +55,9 @@ def _exactly(shares: dict[str, float]) -> str:
 
 
 def draw_warnings(result: RecallResult, control: float | None) -> None:
-    """Warn where the scores say nothing: all alike, or no higher than for a query without meaning."""
+    """Warn where the scores say less: by words alone, all alike, or no higher than for a query without meaning."""
+    if result.notice:
+        st.warning(safe(result.notice, 600), icon=":material/warning:")
     if len(result) > 1 and not result.ranking.shares():
         st.warning("Every score here is the same, so the order means nothing.", icon=":material/drag_handle:")
     known = [value for value in result.ranking.candidates.cosine.tolist() if value == value]

@@ -12,7 +12,6 @@ from mnemoscope import MemoryEngine
 from mnemoscope.connecting import OpenedStore, is_shared
 from mnemoscope.connections import Connection
 from mnemoscope.errors import PermissionDeniedError, StoreUnavailableError
-from mnemoscope.identity import mismatch, present_identity, stored_identity
 from mnemoscope.roles import Role, may
 from mnemoscope.stores.base import StoreAdapter
 
@@ -174,7 +173,7 @@ def operator(settings: Settings) -> str:
 
 def foreign_vectors(working: Session) -> str:
     """How the embedder differs from the one whose vectors the store holds; empty where it does not."""
-    return mismatch(stored_identity(working.adapter), present_identity(working.adapter))
+    return working.engine.embedder_difference()
 
 
 def is_writing_wanted(chosen: Choice, settings: Settings) -> bool:

@@ -33,6 +33,7 @@ VARIABLES: dict[str, Variable] = {
     "connection": Variable("MNEMOSCOPE_CONNECTION", "The connection of that file to begin with."),
     "model": Variable("MNEMOSCOPE_MODEL", 'The chat model, such as "anthropic:…"; without one, rules extract facts.'),
     "embedder": Variable("MNEMOSCOPE_EMBEDDER", 'What embeds in the store: "bundled", "hashing", "provider:model".'),
+    "next_embedder": Variable("MNEMOSCOPE_NEXT_EMBEDDER", "The embedder that the store is to go over to."),
     "profile": Variable("MNEMOSCOPE_PROFILE", "The profile: its weights and thresholds."),
     "operator": Variable("MNEMOSCOPE_OPERATOR", "The name under which your changes are journalled."),
     "is_writing": Variable("MNEMOSCOPE_WRITE", "1 starts the dashboard with writing switched on."),
@@ -47,8 +48,8 @@ class Settings:
     """What was asked for on the command line and in the environment; None where it was not.
 
     `store` names one store beside those of the file `config`; `connection` is the one to begin with. `model`,
-    `profile` and `is_read_only` hold for every connection, `embedder` for `store`. `role` is what people may do
-    whom no [roles] table names. `index_megabytes` is what all indexes may take in memory.
+    `profile` and `is_read_only` hold for every connection, `embedder` and `next_embedder` for `store`. `role` is
+    what people may do whom no [roles] table names. `index_megabytes` is what all indexes may take in memory.
     """
 
     store: str | None
@@ -58,6 +59,7 @@ class Settings:
     config: str | None = None
     connection: str | None = None
     embedder: str | None = None
+    next_embedder: str | None = None
     profile: str | None = None
     is_read_only: bool = False
     role: str | None = None
@@ -75,6 +77,7 @@ class Settings:
             config=given["config"] or None,
             connection=given["connection"] or None,
             embedder=given["embedder"] or None,
+            next_embedder=given["next_embedder"] or None,
             profile=given["profile"] or None,
             is_read_only=_is_yes(given["is_read_only"]),
             role=given["role"] or None,

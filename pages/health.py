@@ -2,7 +2,16 @@
 
 import streamlit as st
 
-from app import connect_steps, health_details, health_jobs, health_report, health_summary, session, states
+from app import (
+    connect_steps,
+    health_details,
+    health_jobs,
+    health_reembed,
+    health_report,
+    health_summary,
+    session,
+    states,
+)
 from app.display import counted, timestamp
 
 with st.container(horizontal=True):
@@ -30,6 +39,7 @@ if skipped := report.in_state("skipped"):
         for check in skipped:
             connect_steps.draw_check(check)
 
+health_reembed.draw(working, connection)
 health_jobs.draw(connection)
 left, right = st.columns(2, gap="medium")
 with left:

@@ -21,7 +21,8 @@ __all__ = ["Sample", "check_contents", "check_identity", "check_itself", "sample
 SURE = 0.98
 """The similarity of a text with its own vector, from which both are by one embedder."""
 
-_OTHER_EMBEDDER = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
+_OTHER_EMBEDDER = "Name the embedder that made the vectors; or go over to this one, which makes every vector anew."
+_REEMBED = "mnemoscope reembed"
 _LARGEST_SAMPLED, _LONGEST_SAMPLED = 20_000, 10_000
 
 
@@ -56,6 +57,7 @@ def check_contents(connection: Connection, environment: Mapping[str, str]) -> It
 
 def check_identity(engine: MemoryEngine) -> Check:
     """Whether the store names the embedder in use as the maker of its vectors."""
+    engine.embedder_difference()
     stored, present = stored_identity(engine.adapter), present_identity(engine.adapter)
     if present is None:
         return Check("Embedder identity", "skipped", "the store embeds by itself and does not say how")
@@ -63,12 +65,15 @@ def check_identity(engine: MemoryEngine) -> Check:
         report = f"the store names none yet; {present} is in use, and is noted with the first change made here"
         return Check("Embedder identity", "good", report)
     if difference := mismatch(stored, present):
-        return Check("Embedder identity", "bad", difference, _OTHER_EMBEDDER)
+        return Check("Embedder identity", "bad", difference, _OTHER_EMBEDDER, _REEMBED)
     return Check("Embedder identity", "good", str(stored))
 
 
 def check_itself(engine: MemoryEngine) -> Check:
     """Whether a memory's own text finds that memory first; nothing is written for it."""
+    if engine.embedder_difference():
+        report = "nothing is found by its meaning: the vectors are by another embedder, so recall goes by words alone"
+        return Check("Self-check", "bad", report, _OTHER_EMBEDDER, _REEMBED)
     sample = sample_of(engine)
     if sample is None:
         return Check("Self-check", "skipped", "there is no memory with a vector to look for")

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from .checkup_steps import Check
-from .connecting import embedder_of
+from .connecting import embedder_of, next_dimensions
 from .connections import Connection
 from .times import utc_now
 
@@ -78,14 +78,17 @@ def _check_dimensions(connection: Connection, opened: sqlite3.Connection) -> Che
     if not found:
         return Check("Dimensions", "good", "there are no vectors yet")
     wanted = connection.dimensions or len(embedder_of(connection).embed_query("content"))
+    if wanted not in found and (after := next_dimensions(connection)) in found and len(found) == 1:
+        return Check("Dimensions", "good", f"{after}, as the next embedder's; the file has gone over to it")
     listed = ", ".join(f"{count:,} of {size}" for size, count in found.items())
     if set(found) == {wanted}:
         return Check(
             "Dimensions", "good", f"{wanted}, as the embedder's; {found[wanted]:,} vector{'s'[: found[wanted] != 1]}"
         )
-    remedy = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
+    remedy = "Name the embedder that made the vectors; or go over to this one, which makes every vector anew."
     state = "warning" if wanted in found else "bad"
-    return Check("Dimensions", state, f"the embedder gives {wanted}, the file holds {listed}", remedy)  # type: ignore[arg-type]
+    said = f"the embedder gives {wanted}, the file holds {listed}"
+    return Check("Dimensions", state, said, remedy, "mnemoscope reembed")  # type: ignore[arg-type]
 
 
 def _check_permissions(connection: Connection, file: Path) -> Check:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .checkup_steps import Check, State
-from .connecting import embedder_of
+from .connecting import embedder_of, next_dimensions
 from .connections import Connection
 from .errors import ConfigurationError
 
@@ -108,8 +108,11 @@ def _check_dimensions(connection: Connection, opened: psycopg.Connection[Any]) -
     wanted = connection.dimensions or len(embedder_of(connection).embed_query("content"))
     if not found or found[0] in (wanted, -1):
         return Check("Dimensions", "good", f"{wanted}, as the embedder's")
-    remedy = "Name the embedder that made them, or give dimensions as they are; another size needs another table."
-    return Check("Dimensions", "bad", f"the embedder gives {wanted}, the column holds {found[0]}", remedy)
+    if found[0] == next_dimensions(connection):
+        return Check("Dimensions", "good", f"{found[0]}, as the next embedder's; the store has gone over to it")
+    remedy = "Name the embedder that made them, or give dimensions as they are; or go over to this one."
+    said = f"the embedder gives {wanted}, the column holds {found[0]}"
+    return Check("Dimensions", "bad", said, remedy, "mnemoscope reembed")
 
 
 def _check_clock(opened: psycopg.Connection[Any]) -> Check:

@@ -8,14 +8,14 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from .config import PRESETS, MemoryConfig
+from .config import PRESETS
 from .connections import Connection
 from .consolidation import LLMConsolidator
 from .embedding import load_embeddings
@@ -31,7 +31,7 @@ from .secrecy import scrub
 from .stores import adapt
 from .stores.view import View, Watcher
 
-__all__ = ["OpenedStore", "embedder_of", "engine_over", "is_shared", "open_connection", "open_store"]
+__all__ = ["OpenedStore", "embedder_of", "engine_over", "is_shared", "next_dimensions", "open_connection", "open_store"]
 
 READ_ONLY_CONNECTION = "This connection is read-only, so nothing was written. Change read_only in its configuration."
 READ_ONLY_OPENED = "The store was opened for reading alone, so nothing was written. Switch writing on."
@@ -113,12 +113,22 @@ def engine_over(
     # A note of a recall is a write.
     if touch is not None or opened.closed:
         config = replace(config, touch_on_recall=bool(touch) and not opened.closed)
-    return _engine(view, model, config)
+    engine = _engine(view, model, config=config, next_embeddings=connection.next_embedder)
+    if connection.next_embedder:
+        engine.embedder_difference()
+    return engine
 
 
 def embedder_of(connection: Connection) -> Embeddings:
     """The embedder that the connection names, "bundled" where it names none."""
     return load_embeddings(connection.embedder or "bundled")
+
+
+def next_dimensions(connection: Connection) -> int | None:
+    """Dimensions of the vectors of the embedder to come; None where none is named."""
+    if connection.next_embedder is None:
+        return None
+    return len(load_embeddings(connection.next_embedder).embed_query("content"))
 
 
 def is_shared(connection: Connection, environment: Mapping[str, str] = os.environ) -> bool:
@@ -149,18 +159,18 @@ def _model_of(connection: Connection) -> BaseChatModel | _Unusable | None:
         return _Unusable(error)
 
 
-def _engine(view: View, model: BaseChatModel | _Unusable | None, config: MemoryConfig) -> MemoryEngine:
+def _engine(view: View, model: BaseChatModel | _Unusable | None, **rest: Any) -> MemoryEngine:
     if isinstance(model, _Unusable):
-        return MemoryEngine(view, extractor=model, consolidator=model, config=config)
+        return MemoryEngine(view, extractor=model, consolidator=model, **rest)
     if model is not None:
         prompts = PromptBook(view)
         return MemoryEngine(
             view,
             extractor=LLMExtractor(model, prompt=prompts.source("extract")),
             consolidator=LLMConsolidator(model, prompt=prompts.source("consolidate")),
-            config=config,
+            **rest,
         )
-    return MemoryEngine(view, extractor=RuleExtractor(), consolidator=RuleConsolidator(), config=config)
+    return MemoryEngine(view, extractor=RuleExtractor(), consolidator=RuleConsolidator(), **rest)
 
 
 def _open_file(connection: Connection, closed: str, environment: Mapping[str, str]) -> OpenedStore:

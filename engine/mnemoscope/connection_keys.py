@@ -32,6 +32,7 @@ CONNECTION_KEYS: dict[str, Key] = {
     for key in (
         Key("url", "text", "Where the store is.", is_secret=True),
         Key("embedder", "text", 'What embeds: "bundled", "hashing", "provider:model" or "python:module:factory".'),
+        Key("next_embedder", "text", "The embedder to go over to; it is used as soon as the store has gone over."),
         Key("dimensions", "whole number", "Dimensions of the vectors; asked of the embedder where not given."),
         Key("fields", "texts", 'The fields of an item that the store itself embeds; ["content"] by default.'),
         Key("namespaces", "texts", 'The namespaces that are shown, each with all below it, such as ["memories/ana"].'),

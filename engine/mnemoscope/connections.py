@@ -56,6 +56,7 @@ class Connection:
     """One store and how to use it.
 
     `url` is as it was written, with `${NAME}` for what the environment holds; `shown_url` is what people may see.
+    `next_embedder` is the one to go over to, and is used as soon as the store has gone over.
     `namespaces` are the prefixes that are shown, all where there is none. `text_fields` says, by prefix, which
     field of an item of others is its text: a name, or a path such as "data.text". `config` is what `profile` names.
     `queue` is the file of the background's queue, if there is one. `folder` is where relative files are looked for.
@@ -64,6 +65,7 @@ class Connection:
     name: str
     url: str
     embedder: str | None = None
+    next_embedder: str | None = None
     dimensions: int | None = None
     fields: tuple[str, ...] = DEFAULT_FIELDS
     namespaces: tuple[Namespace, ...] = ()
@@ -312,11 +314,12 @@ def _checked(connection: Connection, *, where: str) -> Connection:
     if connection.url.startswith("${"):
         return connection
     scheme = _check_scheme(connection.url, where=where)
-    is_told = connection.embedder or connection.dimensions or connection.fields != DEFAULT_FIELDS
+    told = (connection.embedder, connection.next_embedder, connection.dimensions)
+    is_told = any(told) or connection.fields != DEFAULT_FIELDS
     if scheme in _BRINGS_ITS_OWN_EMBEDDER and is_told:
         raise ConfigurationError(
-            f"{where}: embedder, dimensions and fields have no effect on a {scheme}: store, which embeds by itself; "
-            "leave them out."
+            f"{where}: embedder, next_embedder, dimensions and fields have no effect on a {scheme}: store, which "
+            "embeds by itself; leave them out."
         )
     if connection.headers and not scheme.startswith("langgraph"):
         raise ConfigurationError(f"{where}: headers are sent to a LangGraph server alone; leave them out.")

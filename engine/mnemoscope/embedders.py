@@ -152,8 +152,10 @@ class Embedders:
             raise ConflictError([self._gone_over(before.name)]) from None
         return len(error.conflicts) == 1
 
-    def target(self, *, back: bool = False) -> Known:
+    def target(self, *, back: bool = False, again: bool = False) -> Known:
         """The embedder to go over to: the one to come; or the first one, where the store's vectors are not by it.
+
+        With `again` it is the one in use, to make everything anew.
 
         Raises:
             ConfigurationError: there is none, or its vectors are those in use.
@@ -161,17 +163,24 @@ class Embedders:
         self.check()
         stored = self.stored or self.present
         first, second = self._knowns()
+        if again:
+            return next(each for each in (first, second, first) if each and not self._differs(each))
         wanted = first if back or second is None else second
         if stored is not None and mismatch(stored, wanted.identity):
             return wanted
         if second is None:
             raise ConfigurationError(
                 f"The vectors in this store are by {wanted.identity}, the only embedder that is named. Name the one "
-                "to go over to: next_embedder in the configuration, --next-embedder, or next_embeddings= in Python."
+                "to go over to: next_embedder in the configuration, --next-embedder, or next_embeddings= in Python. "
+                "To make every vector anew with this one, say again."
             )
         raise ConfigurationError(
             f"The vectors in this store are by {wanted.identity} already. To go back to the other one, say back."
         )
+
+    def _differs(self, known: Known) -> bool:
+        present = self.present
+        return present is not None and bool(mismatch(present, known.identity))
 
     def _knowns(self) -> tuple[Known, Known | None]:
         with self._lock:

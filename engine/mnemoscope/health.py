@@ -100,9 +100,10 @@ def _check_unvectored(engine: MemoryEngine, index: ScopeIndex) -> Check:
         return Check("Without a vector", "skipped", "the vectors of this store cannot be read")
     without = [record for at, record in enumerate(index.records) if record.content and not index.vectored[at]]
     if index.misfits:
-        remedy = "Name the embedder that made the vectors; to go over to this one, put every memory anew with it."
+        remedy = "Name the embedder that made the vectors; or go over to this one, which makes every vector anew."
         number = sum(index.misfits.values())
-        return Check("Without a vector", "bad", f"{number:,} of the vectors are of another dimension", remedy)
+        said = f"{number:,} of the vectors are of another dimension"
+        return Check("Without a vector", "bad", said, remedy, "mnemoscope reembed")
     if not without:
         return Check("Without a vector", "good", "every memory with a text has one")
     remedy = "They are found by no query. Edit the text of each in Browse, state 'unvectored', or put them anew."

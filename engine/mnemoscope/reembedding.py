@@ -49,6 +49,7 @@ class Reembedding:
         batch: int = 64,
         attempts: int = 3,
         back: bool = False,
+        again: bool = False,
         progress: Callable[[ReembedState], None] = lambda _state: None,
         actor: str | None = None,
         reason: str = "",
@@ -64,6 +65,7 @@ class Reembedding:
             batch: how many of them in one call.
             attempts: how often a call that fails is made before the work is given up.
             back: go back to the first embedder.
+            again: make everything anew with the embedder in use, as where others wrote vectors of another one.
             progress: is told after every call.
             actor: who is journalled.
             reason: why; kept in the journal.
@@ -77,8 +79,8 @@ class Reembedding:
         pace = _pace(rate, batch, attempts)
         staging = self._staging()
         self._check_open()
-        known = self._embedders.target(back=back)
-        state = self._begun(staging, known.identity, pace, actor or self.actor)
+        known = self._embedders.target(back=back, again=again)
+        state = self._begun(staging, known.identity, pace, actor or self.actor, again=again)
         job = ReembedJob(self.adapter, staging, state, known, pace, clock=self._clock, told=progress)
         ended = job.run(reason)
         self._embedders.check()
@@ -124,7 +126,9 @@ class Reembedding:
 
     areembed = twin(reembed)
 
-    def _begun(self, staging: Staging, target: EmbedderIdentity, pace: Pace, actor: str) -> ReembedState:
+    def _begun(
+        self, staging: Staging, target: EmbedderIdentity, pace: Pace, actor: str, *, again: bool
+    ) -> ReembedState:
         """The note that this process works at it, once it is written."""
         before, value = self._noted()
         now = self._clock()
@@ -134,6 +138,7 @@ class Reembedding:
                 f"{before.at:%H:%M:%S} UTC). Wait for it, or pause it first."
             )
         is_same = before is not None and before.waiting_for is not None and not mismatch(before.waiting_for, target)
+        is_same = is_same and not (again and before is not None and before.state == "done")
         source = self._embedders.stored or self._embedders.present
         state = ReembedState("running", source, target, now, now, actor, worker_name(), limit=pace.rate)
         if before is not None and is_same and before.state != "done":

@@ -33,8 +33,8 @@ def check_vectors(engine: MemoryEngine, index: ScopeIndex) -> Check:
     said = f"{agreeing} of {len(similarities)} tried memories have the vector that the embedder gives their text"
     if agreeing == len(similarities):
         return Check(name, "good", said)
-    remedy = "The others were made by another embedder, or their text changed without it. Put those memories anew."
-    return Check(name, "bad" if agreeing == 0 else "warning", said, remedy)
+    remedy = "The others were made by another embedder, or their text changed without it. Make all of them anew."
+    return Check(name, "bad" if agreeing == 0 else "warning", said, remedy, "mnemoscope reembed --again")
 
 
 def agreement(engine: MemoryEngine, index: ScopeIndex) -> NDArray[np.float64]:
