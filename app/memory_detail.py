@@ -13,7 +13,17 @@ from mnemoscope.namespaces import show_namespace
 from mnemoscope.stores.base import Ref
 from mnemoscope.times import utc_now
 
-from app import browse_opened, command_lines, memory_edit, memory_evidence, memory_history, python_lines, states, tables
+from app import (
+    browse_opened,
+    command_lines,
+    memory_edit,
+    memory_evidence,
+    memory_history,
+    memory_usage,
+    python_lines,
+    states,
+    tables,
+)
 from app.display import age, counted, one_line, safe, timestamp
 from app.session import Session
 
@@ -122,7 +132,7 @@ def _draw_parts(
         "Evidence": lambda: memory_evidence.draw(working, record),
         "History": lambda: memory_history.draw(working, record.namespace, record.key),
         "Alike": lambda: _draw_neighbours(index, record, include_private),
-        "Recalls": lambda: _draw_recalls(access),
+        "Recalls": lambda: memory_usage.draw(working, record, access),
         "Raw": lambda: _draw_raw(record),
     }
     # Only the part that is open is read and computed.
@@ -165,30 +175,6 @@ def _open_neighbour(key: str, refs: list[Ref]) -> None:
     cells = st.session_state[key]["selection"]["cells"]
     if cells and 0 <= cells[0][0] < len(refs):
         browse_opened.open_memory(refs[cells[0][0]])
-
-
-def _draw_recalls(access: Access) -> None:
-    if not access.count:
-        st.caption("It was never recalled. Reading it here does not count.")
-        return
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "when": [each.at for each in access.recent],
-                "query": [one_line(each.query, 200) for each in access.recent],
-                "rank": [each.rank for each in access.recent],
-            }
-        ),
-        column_config={
-            "when": st.column_config.DatetimeColumn("When", format="distance", timezone="UTC", width="small"),
-            "query": st.column_config.TextColumn("Query"),
-            "rank": st.column_config.NumberColumn("Rank", width="small"),
-        },
-        hide_index=True,
-        alt="Recalls of this memory",
-    )
-    if access.count > len(access.recent):
-        st.caption(f"The last {len(access.recent)} of {access.count:,} recalls.")
 
 
 def _draw_raw(record: MemoryRecord) -> None:

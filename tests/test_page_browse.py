@@ -189,6 +189,27 @@ def test_each_part_of_the_open_memory_is_drawn_when_it_is_chosen(
     assert expected in texts(test)
 
 
+def test_the_recalls_of_a_memory_name_query_rank_thread_and_what_was_said_of_them(
+    dashboard: Dashboard, seeded_engine: MemoryEngine
+) -> None:
+    node = seeded_engine.recall_node(namespace=("memories", "{user_id}"), limit=1)
+    config = {"configurable": {"user_id": "ana", "thread_id": "evening"}}
+    node.invoke({"messages": [{"role": "user", "content": "green tea"}]}, config)
+    seeded_engine.recall("green tea", ANA, limit=1)
+    key = key_of(seeded_engine, "Ana's favourite")
+    latest = seeded_engine.access(ANA)[key].recent[0]
+    assert latest.recall is not None
+    seeded_engine.feedback(latest.recall, key, useful=True, actor="cara")
+    query, part = opened(seeded_engine, "Ana's favourite"), {memory_detail.TABS_KEY: "Recalls"}
+    test = dashboard(seeded_engine, "browse", query=query, state=part)
+    table = next(each.value for each in test.dataframe if "rank" in each.value)
+    assert list(table["query"]) == ["green tea", "green tea"]
+    assert list(table["rank"]) == [1, 1]
+    assert sorted(table["thread"]) == ["evening", "–"]
+    assert sorted(table["use"]) == ["yes, says cara", "–"]
+    assert "Of use in 1 of 1 recall that somebody judged." in texts(test)
+
+
 def test_hostile_text_is_shown_as_it_is_and_its_hidden_characters_are_named(
     dashboard: Dashboard, seeded_engine: MemoryEngine
 ) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables.config import var_child_runnable_config
 
 from .checking import check_whole
 from .errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
@@ -55,11 +57,13 @@ class Node(Runnable[Any, dict[str, str]]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
         """Run it on a state."""
-        return run(self._steps(input, ensure_config(config)))
+        with _ambient(config) as given:
+            return run(self._steps(input, given))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
         """The asynchronous form of `invoke`."""
-        return await arun(self._steps(input, ensure_config(config)))
+        with _ambient(config) as given:
+            return await arun(self._steps(input, given))
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,17 @@ def question_in(transcript: Transcript, turns: int = 1) -> str:
     last = max((at for at, each in enumerate(said) if each.role == "user"), default=-1)
     texts = [each.text for each in said[max(0, last - turns + 1) : last + 1]]
     return "\n".join(texts)[-LONGEST_QUERY:]
+
+
+@contextmanager
+def _ambient(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
+    """The configuration, for as long as the node works that of everything in it too: a recall notes its thread."""
+    given = ensure_config(config)
+    token = var_child_runnable_config.set(given)
+    try:
+        yield given
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _recalled(engine: Serving, namespace: Namespace, state: Any, how: Recalling) -> Steps[str]:
