@@ -57,6 +57,12 @@ def held_back(text: str) -> dict[str, int]:
         ("Can you remember that I'm left-handed?", ["User is left-handed"]),
         ("I love C. I don't like Java.", ["User loves C", "User does not like Java"]),
         ("I even play the cello.", ["User plays the cello"]),
+        ("I've been getting into photography recently.", ["User has been getting into photography recently"]),
+        ("I've been taking a poetry class lately.", ["User has been taking a poetry class lately"]),
+        ("I want to work on my old area, West County.", ["User wants to work on their old area, West County"]),
+        ("My dogs love running around the park.", ["User's dogs love running around the park"]),
+        ("I got a new place with a big garden.", ["User got a new place with a big garden"]),
+        ("I had a small car accident last Friday.", ["User had a small car accident last Friday"]),
     ],
 )
 def test_durable_statement_becomes_a_fact_in_the_third_person(said: str, facts: list[str]) -> None:
@@ -240,3 +246,18 @@ def test_sentences_keep_their_place_in_the_message() -> None:
 )
 def test_first_person_becomes_the_third(said: str, told: str) -> None:
     assert in_third_person(said, "User") == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I've been getting an error when I run the script.",
+        "I've been looking at this query all day.",
+        "I've been feeling a bit stressed out.",
+        "I've been having issues with the login page.",
+        "I'm creating a table in Postgres.",
+        "I had a great time at the office.",
+    ],
+)
+def test_what_is_only_on_somebodys_mind_is_not_remembered(said: str) -> None:
+    assert contents(said) == []
