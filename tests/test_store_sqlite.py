@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import shutil
 import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +19,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine_fixture import engine_over
 from langgraph.store.sqlite import SqliteStore
 from mnemoscope.errors import ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
+from mnemoscope.health import health_checks
+from mnemoscope.index import IndexCache
 from mnemoscope.stores import adapt, sqlite
 from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
 from mnemoscope.stores.sqlite import open_sqlite
@@ -297,3 +302,91 @@ def test_vector_functions_answer_without_the_extension(kind: str, path: Path) ->
     (found,) = store.search(ANA, query="green tea")
     assert found.score == pytest.approx(1.0 if kind == "cosine" else 0.0, abs=1e-5)
     connection.close()
+
+
+def another_file(path: Path, *texts: str) -> Path:
+    """A file of other memories, closed, so that all of it is in the file itself."""
+    made = open_sqlite(path.with_name("another.sqlite"), embeddings=EMBEDDINGS)
+    adapt(made).write([put(f"other {number}", text) for number, text in enumerate(texts)])
+    made.conn.close()
+    return path.with_name("another.sqlite")
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_file_that_is_overwritten_in_place_is_read_anew(path: Path, read_only: bool) -> None:
+    first = open_sqlite(path, embeddings=EMBEDDINGS)
+    adapt(first).write([put(f"k{number}", f"green tea {number}") for number in range(50)])
+    first.conn.close()
+    reader = open_sqlite(path, embeddings=EMBEDDINGS, read_only=read_only)
+    cache = IndexCache(adapt(reader))
+    assert len(cache.get(ANA)) == 50
+    shutil.copyfile(another_file(path, "black coffee"), path)
+    assert [record.content for record in cache.get(ANA).records] == ["black coffee"]
+    assert [record.content for record in cache.get(ANA).records] == ["black coffee"]
+    reader.conn.close()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_file_that_is_replaced_while_it_is_open_is_not_taken_for_the_new_one(path: Path, read_only: bool) -> None:
+    first = open_sqlite(path, embeddings=EMBEDDINGS)
+    adapt(first).write([put("k", "green tea")])
+    first.conn.close()
+    adapter = adapt(open_sqlite(path, embeddings=EMBEDDINGS, read_only=read_only))
+    cache = IndexCache(adapter)
+    cache.get(ANA)
+    os.replace(another_file(path, "black coffee"), path)
+    with pytest.raises(StoreUnavailableError, match="was replaced"):
+        cache.get(ANA)
+    if not read_only:
+        with pytest.raises(StoreUnavailableError, match="was replaced"):
+            adapter.write([put("x", "lost")])
+    path.unlink()
+    with pytest.raises(StoreUnavailableError, match="is gone"):
+        cache.get(ANA)
+    adapter.store.conn.close()  # type: ignore[attr-defined]
+
+
+def test_a_checkpoint_of_another_process_costs_no_rebuilding(path: Path, adapter: StoreAdapter) -> None:
+    adapter.write([put("k", "green tea")])
+    cache = IndexCache(adapter)
+    before = cache.get(ANA)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert cache.get(ANA).records is before.records
+
+
+OLDEST = """
+CREATE TABLE store (
+    prefix text NOT NULL, key text NOT NULL, value text NOT NULL,
+    created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (prefix, key)
+)
+"""
+
+
+@pytest.mark.parametrize("extra", ["", "ALTER TABLE store ADD COLUMN shard INTEGER DEFAULT 0"])
+def test_an_older_and_a_newer_layout_open_for_reading(path: Path, extra: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as made:
+        made.execute(OLDEST)
+        made.execute("""INSERT INTO store (prefix, key, value) VALUES ('memories.ana', 'k', '{"content": "tea"}')""")
+        if extra:
+            made.execute(extra)
+    engine = engine_over(open_sqlite(path, embeddings=EMBEDDINGS, read_only=True))
+    assert [record.content for record in engine.list(ANA)] == ["tea"]
+    assert engine.counts() == {ANA: 1}
+    assert not engine.recall("tea", ANA)[0].similarity
+    states = {check.name: check.state for check in health_checks(engine, datetime.now(UTC))}
+    assert "bad" not in states.values(), states
+    engine.store.conn.close()  # type: ignore[attr-defined]
+    writer = open_sqlite(path, embeddings=EMBEDDINGS)
+    adapt(writer).write([put("j", "coffee")])
+    assert adapt(writer).counts() == {ANA: 2}
+    writer.conn.close()
+
+
+def test_a_layout_that_lacks_a_column_is_named_by_it(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as made:
+        made.execute("CREATE TABLE store (prefix text, key text, value text, created_at TIMESTAMP)")
+    for read_only in (True, False):
+        with pytest.raises(StoreUnavailableError, match="updated_at"):
+            open_sqlite(path, embeddings=EMBEDDINGS, read_only=read_only)

@@ -24,6 +24,13 @@ _DELETE_ORPHANS = (
     "DELETE FROM store_vectors WHERE NOT EXISTS (SELECT 1 FROM store AS s "
     "WHERE s.prefix = store_vectors.prefix AND s.key = store_vectors.key);"
 )
+_COLUMNS = {
+    "sqlite": "SELECT count(*) FROM pragma_table_info('{table}') WHERE name = '{column}'",
+    "postgres": (
+        "SELECT count(*) AS number FROM pg_attribute "
+        "WHERE attrelid = to_regclass('{table}') AND attname = '{column}' AND NOT attisdropped"
+    ),
+}
 _EXPIRED = {
     "sqlite": "SELECT count(*) FROM store WHERE expires_at IS NOT NULL AND datetime(expires_at) < datetime('now')",
     "postgres": "SELECT count(*) AS number FROM store WHERE expires_at < CURRENT_TIMESTAMP",
@@ -38,6 +45,8 @@ def check_orphans(engine: MemoryEngine) -> Check:
         return Check(name, "good", "PostgreSQL deletes them with their item")
     if engine.adapter.name != "sqlite":
         return Check(name, "skipped", "not a matter of this kind of store")
+    if not _has(engine, "store_vectors", "prefix"):
+        return Check(name, "skipped", "the store has no vectors")
     number = _number(engine, _ORPHANS)
     if not number:
         return Check(name, "good", "none")
@@ -55,6 +64,8 @@ def check_expired_rows(engine: MemoryEngine) -> Check:
     query = _EXPIRED.get(engine.adapter.name)
     if query is None:
         return Check(name, "skipped", "the store does not show it")
+    if not _has(engine, "store", "expires_at"):
+        return Check(name, "skipped", "the tables are of an older version, without a time-to-live")
     number = _number(engine, query)
     if not number:
         return Check(name, "good", "none")
@@ -70,7 +81,10 @@ def check_phantoms(engine: MemoryEngine) -> Check:
     prefixes = engine.adapter.prefixes if isinstance(engine.adapter, View) else ()
     if prefixes:
         return Check(name, "skipped", "only a part of the store is shown")
-    listed = engine.store.list_namespaces(limit=_MOST_LISTED)
+    try:
+        listed = engine.store.list_namespaces(limit=_MOST_LISTED)
+    except NotImplementedError:
+        return Check(name, "skipped", "the store cannot list its namespaces")
     counts = engine.counts()
     phantoms = [space for space in listed if not is_reserved(space) and space not in counts]
     if not phantoms:
@@ -78,6 +92,10 @@ def check_phantoms(engine: MemoryEngine) -> Check:
     shown = ", ".join(show_namespace(space) for space in phantoms[:5])
     remedy = "They do no harm. They are gone when the store is loaded anew."
     return Check(name, "warning", f"{len(phantoms):,}, such as {shown}", remedy)
+
+
+def _has(engine: MemoryEngine, table: str, column: str) -> bool:
+    return bool(_number(engine, _COLUMNS[engine.adapter.name].format(table=table, column=column)))
 
 
 def _number(engine: MemoryEngine, query: str) -> int:

@@ -35,6 +35,7 @@ from .sqlite_rows import (
     vectors_within,
 )
 from .sqlite_staging import SqliteStaging
+from .sqlite_watch import FileWatch, file_of
 from .staging import used_by
 from .values import PreparedWrite, check_guards, prepare
 from .vectors import embed_queries, embed_query, nearest, snapshot_of
@@ -88,6 +89,7 @@ class SqliteAdapter:
         self.abilities = _ABILITIES
         self._clock = clock
         self._written = WriteLog()
+        self._watch = FileWatch(store.conn)
         self._read_only = getattr(store.conn, "read_only", False)
         if getattr(store.conn, "immutable", False):
             self.abilities = replace(_ABILITIES, sees_changes=False, limits=(*_ABILITIES.limits, _UNSEEN))
@@ -231,8 +233,10 @@ class SqliteAdapter:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Cursor]:
         with self.store.lock, self._translated():
-            cursor = self._cursor()
             mine = not self.store.conn.in_transaction
+            if mine:
+                self._watch.look()
+            cursor = self._cursor()
             try:
                 if mine:
                     cursor.execute("BEGIN")
@@ -248,6 +252,7 @@ class SqliteAdapter:
             raise PermissionDeniedError("The SQLite file was opened read-only; open it for writing to change it.")
         self._set_up()
         with self.store.lock, self._translated():
+            self._watch.look()
             cursor = self._cursor()
             before = self.store.conn.total_changes
             try:
@@ -262,10 +267,10 @@ class SqliteAdapter:
                 self._written.rows += self.store.conn.total_changes - before
                 cursor.close()
 
-    def _by_others(self, cursor: sqlite3.Cursor) -> tuple[int, int]:
-        """What changes with every write of others: of other connections, and of the store's own on this one."""
+    def _by_others(self, cursor: sqlite3.Cursor) -> tuple[int, int, int]:
+        """What changes with every write of others: other connections, the store's own on this one, past SQLite."""
         version = cursor.execute("PRAGMA data_version").fetchone()[0]
-        return version, self.store.conn.total_changes - self._written.rows
+        return version, self.store.conn.total_changes - self._written.rows, self._watch.overwritten
 
     def _set_up(self) -> None:
         if self.store.is_setup:
@@ -298,14 +303,7 @@ class SqliteAdapter:
                 raise StoreUnavailableError(
                     f"The SQLite file holds no LangGraph store ({error}); call store.setup(), or check the path."
                 ) from error
-            raise unavailable(error, _file_of(self.store.conn)) from error
-
-
-def _file_of(connection: sqlite3.Connection) -> str:
-    try:
-        return connection.execute("PRAGMA database_list").fetchone()[2] or ":memory:"
-    except sqlite3.Error:
-        return "of the store"
+            raise unavailable(error, file_of(self.store.conn) or "of the store") from error
 
 
 def _place(write: PreparedWrite) -> tuple[str, str]:

@@ -24,6 +24,8 @@ from .base import CONTENT_FIELD
 
 __all__ = ["FileConnection", "open_sqlite", "unavailable"]
 
+_COLUMNS = ("prefix", "key", "value", "created_at", "updated_at")
+
 BUSY_SECONDS = 5.0
 """How long a call waits for another process that is writing."""
 
@@ -115,6 +117,7 @@ def _open_for_writing(file: Path, *, create: bool) -> FileConnection:
     try:
         connection.execute("PRAGMA schema_version")
         _check_is_writable(connection)
+        _check_columns(connection, file)
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.Error:
         connection.close()
@@ -158,13 +161,30 @@ def _connect(file: Path, mode: str) -> FileConnection:
 
 
 def _check_is_store(connection: FileConnection, file: Path) -> None:
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if "store" not in tables:
+    found = _missing_columns(connection)
+    if found is None:
         connection.close()
         raise StoreUnavailableError(
             f"The SQLite file {file} holds no LangGraph store (it has no table 'store'); "
             "check the path, or open it for writing once to set it up."
         )
+    _check_columns(connection, file)
+
+
+def _check_columns(connection: FileConnection, file: Path) -> None:
+    """Older layouts lack columns that are not needed for reading, and newer ones may have more."""
+    if missing := _missing_columns(connection):
+        connection.close()
+        raise StoreUnavailableError(
+            f"The table 'store' of the SQLite file {file} is not LangGraph's: it lacks {', '.join(missing)}; "
+            "check the path."
+        )
+
+
+def _missing_columns(connection: FileConnection) -> list[str] | None:
+    """Which columns the table of the store lacks; None where there is no such table."""
+    found = {name for _, name, *_ in connection.execute("PRAGMA table_info(store)")}
+    return [name for name in _COLUMNS if name not in found] if found else None
 
 
 def _advice(error: sqlite3.Error) -> str:
