@@ -38,6 +38,18 @@ def test_the_turn_stands_among_those_around_it(dashboard: Dashboard) -> None:
     assert any(text.startswith("Taken out by") for text in shown)
 
 
+def test_the_day_that_was_spoken_of_and_the_way_to_take_the_run_back_are_shown(dashboard: Dashboard) -> None:
+    found = facts("moved to Porto", message_ids=["m4"], quote="turn 4", date="2025-03")
+    engine = engine_over(memory_store(), extractor=lambda _: found)
+    [record] = engine.remember(TALK, ANA, source="chat-1")
+    assert [each.date for each in record.evidence] == ["2025-03"]
+    test = evidence(dashboard, engine, "moved to Porto")
+    assert any("speaks of 2025-03 · source chat-1" in element.value for element in test.text)
+    links = [element.proto for element in test.get("page_link")]
+    [back] = [link for link in links if link.label == "Take back the whole run"]
+    assert f"h_run={record.evidence[0].run}" in back.query_string
+
+
 def test_what_else_the_turn_led_to_is_opened_by_a_click(dashboard: Dashboard) -> None:
     engine = told()
     test = evidence(dashboard, engine, "likes tea")
