@@ -114,7 +114,7 @@ def _open(connection: Connection, environment: Mapping[str, str]) -> Iterator[Ch
     def look() -> str:
         opened = open_store(connection, writing=False, environment=environment)
         try:
-            opened.store.list_namespaces(limit=1)
+            opened.store.search((), limit=1, refresh_ttl=False)
         finally:
             opened.close()
         return f"{type(opened.store).__name__} answered in {1000 * (time.perf_counter() - started):.0f} ms"

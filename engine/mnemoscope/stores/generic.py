@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from asyncio import InvalidStateError
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,6 +39,14 @@ READ_ATTEMPTS = 100
 """How often a read is tried where a writer in another thread gets in its way."""
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
+
+_DEEDS: tuple[tuple[Callable[[Op], bool], str], ...] = (
+    (lambda op: isinstance(op, PutOp), "write or delete items"),
+    (lambda op: isinstance(op, SearchOp) and op.query is not None, "search by meaning"),
+    (lambda op: isinstance(op, SearchOp), "list the items of a namespace"),
+    (lambda _op: True, "read items by their keys"),
+)
+"""What operations are for, as people read it; the first that fits counts."""
 
 _LIMITS = (
     "Vectors cannot be read, so the ranking is as good as the store's own search.",
@@ -196,6 +205,13 @@ class GenericAdapter:
             return self._batch(operations)
         except MnemoscopeError:
             raise
+        except NotImplementedError as error:
+            raise StoreError(_cannot(self.name, operations, str(error))) from error
+        except InvalidStateError as error:
+            raise StoreError(
+                f"The store {self.name} was called on its own event loop. Call the engine's asynchronous methods, such "
+                f"as arecall(), there: {error}"
+            ) from error
         # The store may be anybody's, and so may its errors be.
         except Exception as error:
             raise StoreError(f"The store {self.name} failed: {type(error).__name__}: {error}") from error
@@ -210,6 +226,16 @@ class GenericAdapter:
                 if "changed size during iteration" not in str(error):
                     raise
         return self.store.batch(operations)
+
+
+def _cannot(name: str, operations: Sequence[Op], said: str) -> str:
+    """What a store cannot do, by the operations that it has not implemented."""
+    what = next(words for is_one, words in _DEEDS if any(map(is_one, operations)))
+    told = f" ({said})" if said else ""
+    return (
+        f"The store {name} cannot {what}: its batch() is not implemented for it{told}. Mnemoscope needs batch(), from "
+        "any thread; an abatch() alone is not enough."
+    )
 
 
 def _must_go_first(write: PreparedWrite, existing: Any) -> bool:
