@@ -102,6 +102,20 @@ def test_an_agent_follows_the_prompt_in_use_from_the_next_conversation_on(tmp_pa
         ]
 
 
+def test_a_wording_that_was_given_in_code_is_kept_with_the_first_run_that_followed_it(tmp_path: Path) -> None:
+    with opened("memory", tmp_path) as store, serving(*[says(SAID)] * 3) as server:
+        extractor = LLMExtractor(client(server), prompt=OWN)
+        engine = MemoryEngine(store, extractor=extractor, consolidator=LLMConsolidator(client(server)), actor="ada")
+        engine.plan(TALK, ANA)
+        assert len(PromptBook(store).all()) == 1
+        applied = engine.remember(TALK, ANA)
+        kept = PromptBook(store).find(applied.plan.prompt_versions["extract"])
+        assert (kept.text, kept.name, kept.actor) == (OWN, "Given in code", "ada")
+        engine.remember(TALK, ANA, actor="ben")
+        assert PromptBook(store).all() == [kept, PromptBook(store).in_use()]
+        assert len(PromptBook(store).all("consolidate")) == 1
+
+
 def test_a_connection_follows_the_prompt_that_its_store_has_in_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

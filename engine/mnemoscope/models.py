@@ -121,12 +121,12 @@ class Prompt:
 
     def __init__(self, given: str | Callable[[], str] | None, name: str) -> None:
         self._given = given
-        self.text = given if isinstance(given, str) and given else prompt_text(name)
+        self.text = (given.strip() if isinstance(given, str) else "") or prompt_text(name)
 
     def now(self) -> str:
         """The text to follow now."""
         if callable(self._given):
-            self.text = self._given()
+            self.text = self._given().strip() or self.text
         return self.text
 
 

@@ -27,7 +27,7 @@ from .index import IndexCache
 from .judging import Judging
 from .lookup import Lookup
 from .messages import Message, Transcript
-from .models import CALLS_A_QUESTION, REPAIRED
+from .models import CALLS_A_QUESTION, REPAIRED, prompt_text
 from .namespaces import Namespace
 from .plans import Plan, PlannedFact, Terms
 from .settlement import Settlement, records_of
@@ -54,7 +54,7 @@ class Planner:
         clock: Clock,
         require: Callable[[], None] = lambda: None,
     ) -> None:
-        self._adapter = adapter
+        self.adapter = adapter
         self._indexes = indexes
         self._extractor = extractor
         self._consolidator = consolidator
@@ -132,7 +132,7 @@ class Planner:
         # Names of runs sort as the plans were made.
         run = f"run-{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4()}"
         found = drafted(facts)
-        lookup = Lookup(self._adapter, self._indexes, self._config, terms, now)
+        lookup = Lookup(self.adapter, self._indexes, self._config, terms, now)
         known = yield from lookup.known([draft.fact for draft in found.drafts], namespace)
         taken = frozenset(known.stored)
         settlement = Settlement(namespace, terms, self._config, now, run, known=records_of(known.stored), taken=taken)
@@ -153,6 +153,7 @@ class Planner:
             calls=judgement.calls,
             remarks=found.remarks + Counter(judgement.remarks),
             prompt_versions=_prompt_versions(extract=self._extractor, consolidate=self._consolidator),
+            prompts=_own_prompts(extract=self._extractor, consolidate=self._consolidator),
             seconds=time.perf_counter() - started,
             stored=known.stored,
             taken=taken,
@@ -188,7 +189,7 @@ class Planner:
 
     def embed(self, texts: Sequence[str]) -> Steps[dict[str, NDArray[np.float32]]]:
         """Unit vectors of these texts, in one batch; empty where the store keeps its embedder to itself."""
-        return embed_texts(self._adapter, texts)
+        return embed_texts(self.adapter, texts)
 
 
 def calls_left(calls: Sequence[ModelCall]) -> int:
@@ -217,3 +218,9 @@ def label_of(part: object) -> str:
 def _prompt_versions(**parts: object) -> dict[str, str]:
     versions = {purpose: getattr(part, "prompt_version", None) for purpose, part in parts.items()}
     return {purpose: version for purpose, version in versions.items() if isinstance(version, str)}
+
+
+def _own_prompts(**parts: object) -> dict[str, str]:
+    """The wordings that do not ship with the library, by what they are for."""
+    found = {purpose: getattr(part, "prompt", None) for purpose, part in parts.items()}
+    return {purpose: text for purpose, text in found.items() if isinstance(text, str) and text != prompt_text(purpose)}

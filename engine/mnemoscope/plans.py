@@ -77,10 +77,10 @@ class Plan:
 
     `messages` are those read, `left_out` counts what was not read as text and `held_back` the sentences that
     gave no fact, by reason; `withheld` are the proposed facts among them, `remarks` counts what was put right in
-    a model's answers, and `prompt_versions` names the prompts they followed. `failure` is set where extraction
-    failed: such a plan cannot be applied. `seconds` is how long planning took, model calls included. `stored`
-    holds, by key, the item of every memory that a fact was compared with, as it was read, `taken` the keys that
-    are in use, and `vectors` the embeddings by text.
+    a model's answers, `prompt_versions` names the prompts they followed, and `prompts` holds those that do not ship
+    with the library. `failure` is set where extraction failed: such a plan cannot be applied. `seconds` is how
+    long planning took, model calls included. `stored` holds, by key, the item of every memory that a fact was
+    compared with, as it was read, `taken` the keys that are in use, and `vectors` the embeddings by text.
     """
 
     id: str
@@ -104,3 +104,4 @@ class Plan:
     withheld: tuple[Withheld, ...] = ()
     remarks: Mapping[str, int] = field(default_factory=dict)
     prompt_versions: Mapping[str, str] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict, repr=False)

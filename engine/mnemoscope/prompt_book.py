@@ -23,7 +23,7 @@ from .stores.base import StoreAdapter, Write
 from .text import one_line, shown
 from .times import Clock, read_time, to_iso, utc_now
 
-__all__ = ["PURPOSES", "PromptBook", "PromptUse", "PromptVersion", "Purpose"]
+__all__ = ["PURPOSES", "PromptBook", "PromptUse", "PromptVersion", "Purpose", "unkept_prompts"]
 
 Purpose: TypeAlias = Literal["extract", "consolidate"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
@@ -32,6 +32,7 @@ PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 LONGEST_PROMPT = 50_000
 _LONGEST_NAME, _LONGEST_NOTE = 60, 500
 _SHIPPED = "As it ships"
+_GIVEN = "Given in code"
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,20 @@ class PromptBook:
         """What gives the text in use at each call, for `LLMExtractor(prompt=…)` and `LLMConsolidator(prompt=…)`."""
         _check_purpose(purpose)
         return lambda: self.in_use(purpose).text
+
+
+def unkept_prompts(adapter: StoreAdapter, prompts: Mapping[str, str], actor: str, at: datetime) -> list[Write]:
+    """What keeps wordings that were given in code, by what they are for, so that runs lead to them."""
+    made = [
+        PromptVersion(purpose, text, _GIVEN, actor=actor, at=at)
+        for purpose in PURPOSES
+        if (text := prompts.get(purpose, "").strip()) and len(text) <= LONGEST_PROMPT
+    ]
+    places = [(book("prompts"), f"{each.purpose}-{each.id}") for each in made]
+    known = adapter.get(places) if places else []
+    return [
+        Write(*place, each.to_value()) for place, each, item in zip(places, made, known, strict=True) if item is None
+    ]
 
 
 def _uses(purpose: Purpose) -> tuple[str, ...]:

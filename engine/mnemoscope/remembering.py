@@ -17,6 +17,7 @@ from .messages import Transcript
 from .namespaces import Namespace
 from .planner import Planner, calls_left
 from .plans import Plan, Terms
+from .prompt_book import unkept_prompts
 from .records import MemoryRecord
 from .runs import run_of, run_write
 from .steps import Step, Steps
@@ -104,7 +105,9 @@ def applied(
         raise plan.failure
     reworded = yield from planner.embed(texts_to_embed(plan))
     edits = edits_of(plan, {**plan.vectors, **reworded})
-    writes = [*also, *([run_write(run_of(plan, actor=actor))] if plan.facts or plan.calls else [])]
+    unkept = functools.partial(unkept_prompts, planner.adapter, plan.prompts, actor, plan.created_at)
+    prompts = (yield Step(unkept)) if plan.prompts else []
+    writes = [*also, *prompts, *([run_write(run_of(plan, actor=actor))] if plan.facts or plan.calls else [])]
     changes = yield Step(functools.partial(journal.commit, edits, actor=actor, run=plan.id, also=writes, guards=guards))
     written = [change.after for change in plan.changes if change.after is not None]
     return Applied(written, changes, plan)
