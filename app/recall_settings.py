@@ -22,6 +22,7 @@ __all__ = [
     "RankingSettings",
     "change_in_words",
     "draw",
+    "half_lives",
     "profile_name",
     "settable",
     "take",
@@ -107,7 +108,7 @@ def draw(stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words:
     _draw_profiles(stored, profiles)
     st.markdown("**Weights**")
     weights = {name: _slider(name, float(getattr(stored, name))) for name in _weight_names(weighs_words)}
-    days = _days(stored)
+    days = half_lives(stored)
     half_life = st.select_slider(
         "Half-life of recency",
         days,
@@ -156,7 +157,7 @@ def settable(remedy: Remedy, stored: MemoryConfig) -> float | None:
         most = MOST_RETURNED if remedy.setting == "limit" else MOST_TOKENS
         return remedy.readable if remedy.readable <= most else None
     if remedy.setting == "recency_half_life_days":
-        days = _days(stored)
+        days = half_lives(stored)
         beyond = [day for day in days if (day >= remedy.readable if rises else day <= remedy.readable)]
         return (min if rises else max)(beyond, default=None)
     steps = round(remedy.readable / _STEP, 6)
@@ -213,7 +214,7 @@ def _reset(stored: MemoryConfig) -> None:
 def _set_sliders(config: MemoryConfig, stored: MemoryConfig) -> None:
     for name in (*_weight_names(weighs_words=True), "min_score", "min_similarity"):
         take(name, float(getattr(config, name)))
-    take("recency_half_life_days", _nearest(config.recency_half_life_days, _days(stored)))
+    take("recency_half_life_days", _nearest(config.recency_half_life_days, half_lives(stored)))
 
 
 def _slider(name: str, default: float) -> float:
@@ -228,7 +229,8 @@ def _weight_names(weighs_words: bool) -> list[str]:
     return [name for name in names if weighs_words or name != "lexical_weight"]
 
 
-def _days(stored: MemoryConfig) -> list[float]:
+def half_lives(stored: MemoryConfig) -> list[float]:
+    """The half-lives that can be chosen, in days."""
     return sorted({*map(float, _DAYS), stored.recency_half_life_days})
 
 

@@ -12,6 +12,7 @@ from mnemoscope.config_profiles import Profile
 from app import (
     recall_agent,
     recall_compare,
+    recall_drag,
     recall_explanation,
     recall_filters,
     recall_keep,
@@ -24,9 +25,11 @@ from app.recall_query import RecallQuery
 from app.recall_settings import RankingSettings
 from app.session import Session
 
-__all__ = ["BESIDE_KEY", "draw"]
+__all__ = ["BESIDE_KEY", "DRAGGED_KEY", "draw"]
 
-BESIDE_KEY = "r_two"
+BESIDE_KEY, DRAGGED_KEY = "r_two", "r_drag"
+
+_DRAGGED = "More sliders, which rank at every step in this browser. What you let go of is what the page ranks by."
 
 
 @st.fragment
@@ -51,7 +54,12 @@ def draw(
         recall_summary.draw(result, fetched)
         recall_summary.draw_warnings(result, control)
         keeping = st.container()
-        if st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params"):
+        with st.container(horizontal=True, gap="medium"):
+            is_beside = st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params")
+            is_dragged = st.toggle("Rank while dragging", key=DRAGGED_KEY, bind="query-params", help=_DRAGGED)
+        if is_dragged:
+            recall_drag.draw(result, stored)
+        if is_beside:
             recall_compare.draw(fetched, chosen, stored, profiles)
         else:
             _draw_rows(result, fetched, chosen, stored, now)

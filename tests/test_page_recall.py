@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from mnemoscope import (
     ExtractedFact,
     MemoryConfig,
     MemoryEngine,
+    MemoryRecord,
     RuleConsolidator,
     RuleExtractor,
     StoreUnavailableError,
@@ -23,12 +25,14 @@ from mnemoscope.config_profiles import ProfileBook
 from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.rendering import node_text
 from mnemoscope.scoring import PARTS
+from mnemoscope.stores.base import Write
 from streamlit.testing.v1 import AppTest
 
 from app import (
     recall_agent,
     recall_bars,
     recall_chosen,
+    recall_drag,
     recall_history,
     recall_keep,
     recall_loosen,
@@ -39,7 +43,7 @@ from app.recall_filters import KEYS as FILTERS
 from app.recall_filters import RecallFilters
 from app.recall_query import QUERY_KEY, RecallQuery
 from app.recall_settings import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
-from app.recall_view import BESIDE_KEY
+from app.recall_view import BESIDE_KEY, DRAGGED_KEY
 from app.tables import key_of
 
 Dashboard = Callable[..., AppTest]
@@ -328,6 +332,40 @@ def test_queries_of_this_session_and_of_agents_can_be_asked_again(dashboard: Das
     assert test.text_input(key=QUERY_KEY).value == "door **code**"
     test.selectbox(key=recall_history.OWN_KEY).select("green tea").run()
     assert test.text_input(key=QUERY_KEY).value == "green tea"
+
+
+def test_what_is_ranked_while_dragging_is_what_the_page_ranks(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = ask(dashboard, engine, "green tea", **{DRAGGED_KEY: True, KEYS["lexical_weight"]: 0.4})
+    [component] = [each for each in test.get("bidi_component") if "sliders" in each.proto.json]
+    data = json.loads(component.proto.json)
+    weights = {each["name"]: each["steps"][each["at"]] for each in data["sliders"]}
+    found = []
+    for text, cosine, lexical, days, importance in data["rows"]:
+        similarity = 0.6 * max(cosine or 0.0, 0.0) + 0.4 * lexical
+        recency = 0.5 ** (max(days, 0.0) / weights["recency_half_life_days"])
+        parts = zip((similarity, recency, importance), list(weights.values())[:3], strict=True)
+        found.append((-sum(raw * weight for raw, weight in parts), text.split(" ", 1)[0]))
+    assert [text for _, text in sorted(found)] == [text.split(" ", 1)[0] for text in returned(test)]
+    assert not any("door code" in row[0] for row in data["rows"])
+
+
+def test_the_most_promising_are_the_first_by_the_score_and_by_each_part(engine: MemoryEngine) -> None:
+    rng = np.random.default_rng(4)
+    writes = []
+    for at in range(900):
+        record = MemoryRecord(
+            f"k{at}", ("many",), f"text {at}", importance=float(rng.random()),
+            created_at=NOW - timedelta(days=float(rng.uniform(0, 300))),
+        )  # fmt: skip
+        writes.append(Write(("many",), record.key, record.to_value(), {"content": rng.normal(size=256).astype("f4")}))
+    engine.adapter.write(writes)
+    result = engine.recall("green tea", ("many",), limit=10, touch=False)
+    chosen = recall_drag.promising(result)
+    assert len(chosen) == len(set(chosen)) == recall_drag.MOST
+    assert set(result.ranking.order.tolist()) <= set(chosen)
+    for weights in ({"semantic_weight": 1.0}, {"recency_weight": 1.0}, {"importance_weight": 1.0}):
+        alone = MemoryConfig(**{"semantic_weight": 0.0, "recency_weight": 0.0, "importance_weight": 0.0, **weights})
+        assert set(result.rerank(alone).ranking.order.tolist()) <= set(chosen)
 
 
 def test_an_empty_namespace_names_a_sibling_that_answers(dashboard: Dashboard, engine: MemoryEngine) -> None:

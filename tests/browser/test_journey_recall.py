@@ -92,3 +92,36 @@ def test_hostile_text_is_shown_as_it_is(serve: Serve, visit: Visit, seeded_file:
     ).to_be_visible()
     settle(page)
     assert page.locator("[data-testid=stMain] img").count() == 0
+
+
+def test_ranking_follows_a_slider_while_it_is_dragged_and_the_page_once_it_is_let_go(
+    serve: Serve, visit: Visit, seeded_file: Path
+) -> None:
+    page = visit(f"{serve(seeded_file).address}{HERE}&r_q=bold&r_drag=true")
+    panel = page.locator(".st-key-recall-drag")
+    scores, slider = panel.locator("li .score"), panel.get_by_label("Recency")
+    expect(scores.first).to_be_visible()
+    expect(panel.get_by_text("**bold** <b>html</b> ![x](http://example.invalid/x.png) <U+202E>exe")).to_be_visible()
+    plain = page.locator(".st-key-r_r input[type=range]")
+    box = slider.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    seen = set()
+    page.mouse.move(box["x"] + 0.3 * box["width"], middle)
+    page.mouse.down()
+    for step in range(8):
+        page.mouse.move(box["x"] + (0.4 + 0.05 * step) * box["width"], middle)
+        seen.add(scores.first.inner_text())
+    shot(page, "recall-dragged")
+    assert len(seen) > 4
+    expect(plain).to_have_value("0.3")
+    assert "r_r=" not in page.url
+    page.mouse.up()
+    expect(plain).not_to_have_value("0.3")
+    assert "r_r=" in page.url
+    expect(panel.locator("label", has_text="Recency").locator("output")).to_have_text(str(float(plain.input_value())))
+    settle(page)
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(plain).to_have_value("0")
+    expect(rows(page).first.get_by_role("img")).to_have_attribute("aria-label", re.compile("× 0 = 0.000"))
