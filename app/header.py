@@ -24,8 +24,8 @@ _ROLES: dict[Role, str] = {
 }
 
 
-def draw(page: str) -> bool:
-    """Draw the header of the page with this name; whether the store answers.
+def draw() -> bool:
+    """Draw the header; whether the store answers.
 
     Where it does not, that is said here, and another connection can still be chosen.
     """
@@ -36,7 +36,7 @@ def draw(page: str) -> bool:
     failure: Exception | None = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="header"):
         try:
-            working: Session | None = _draw_scope(page)
+            working: Session | None = _draw_scope()
         except (RerunException, StopException):
             raise
         # Whatever a store or the user's own factory raises, the way to another connection stays.
@@ -66,10 +66,9 @@ def _make_store() -> None:
         feedback.refused(error)
 
 
-def _draw_scope(page: str) -> Session:
+def _draw_scope() -> Session:
     working = session.current()
     scope.draw(working.engine.counts())
-    live.draw(working, page)
     return working
 
 

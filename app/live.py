@@ -50,15 +50,20 @@ _indicator = st.components.v2.component(
 )
 
 
-def draw(working: Session, page: str) -> None:
-    """Draw the indicator of a page that follows, and note what it shows now."""
+def draw(page: str) -> None:
+    """Draw the indicator of a page that follows, and note what it shows now. Called before the page is drawn.
+
+    Raises:
+        StoreError: the store does not answer.
+    """
     if page not in WATCHED:
         return
-    found = mark(working, page)
+    found = mark(session.current(), page)
     st.session_state[_PAGE], st.session_state[_MARK] = page, found
     st.session_state[_STATE] = "blind" if found is None else "live"
     st.session_state.pop(_HAS_MOVED, None)
-    _follow()
+    with st.container(key="live-place"):
+        _follow()
 
 
 def hold(name: str) -> DeltaGenerator:

@@ -11,7 +11,7 @@ for _folder in (_ROOT / "engine", _ROOT):
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 
-from app import failures, feedback, header, navigation, sign_in, theme
+from app import failures, feedback, header, live, navigation, sign_in, theme
 
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
 st.html(theme.STYLE)
@@ -21,9 +21,11 @@ if not sign_in.passes():
     st.stop()
 page = navigation.choose()
 row = navigation.row_of(page)
-answers = header.draw(row.name)
+answers = header.draw()
 try:
     feedback.draw()
+    if answers:
+        live.draw(row.name)
     if answers or not row.needs_store:
         page.run()
 except MnemoscopeError as error:

@@ -76,5 +76,13 @@ STYLE = """<style>
 button[kind="primary"]:not(:disabled), button[kind="primaryFormSubmit"]:not(:disabled) {
     color: light-dark(#FFFFFF, #0B1114);
 }
+div:has(> .st-key-live-place) {
+    position: fixed;
+    top: 0.6rem;
+    right: 3.9rem;
+    width: auto;
+    z-index: 999991;
+}
 </style>"""
-"""Streamlit writes white on the primary colour; in dark mode that is light, so that it can be read as text."""
+"""Streamlit writes white on the primary colour; in dark mode that is light, so that it can be read as text. The
+indicator of what is followed stands in the bar at the top, where it stays in sight."""

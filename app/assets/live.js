@@ -7,8 +7,12 @@ const PUTS_BACK_MS = 4000;
 const SAID = {
   live: ["Live", "This page follows what agents write. Click to switch that off."],
   off: ["Live is off", "This page stays as it is until you reload it or do something. Click to follow what agents write."],
-  away: ["Store does not answer", "What you see is what was read last. It is followed again once the store answers."],
+  away: ["No answer", "The store does not answer. You see what was read last; it is followed again once it answers."],
   blind: ["Not live", "This store cannot tell of changes. Reload the page to see them."],
+  editing: ["Paused: editing", "Paused because you are editing. It goes on when you have saved or cancelled."],
+  typing: ["Paused: typing", "Paused because you are typing. It goes on when you have left the field."],
+  open: ["Paused: open", "Paused while this is open. It goes on when you have closed it."],
+  held: ["Live", "This page follows what agents write. Click to switch that off."],
 };
 
 const watches = new WeakMap();
@@ -28,13 +32,13 @@ document.addEventListener("focusin", (event) => {
 });
 
 function pause() {
-  if (document.querySelector('[class*="st-key-live-hold-"]')) return "paused because you are editing";
+  if (document.querySelector('[class*="st-key-live-hold-"]')) return "editing";
   const isTyping = hand.field && hand.field === document.activeElement && hand.field.value !== hand.before;
-  if (isTyping || Date.now() - hand.typedAt < TYPED_MS) return "paused because you are typing";
+  if (isTyping || Date.now() - hand.typedAt < TYPED_MS) return "typing";
   if (document.querySelector('[role="dialog"], [data-testid="stPopoverBody"], [role="listbox"]')) {
-    return "paused while this is open";
+    return "open";
   }
-  return hand.isDown ? "paused" : "";
+  return hand.isDown ? "held" : "";
 }
 
 // While the script runs, or the server is gone, there is nobody to ask.
@@ -62,10 +66,9 @@ function keepScroll(watch) {
 function lookRound(watch) {
   const { data, button } = watch;
   const paused = data.state === "live" ? pause() : "";
-  const [said, help] = SAID[data.state];
-  const text = paused ? `Live, ${paused}` : said;
-  if (button.lastChild.textContent !== text) button.lastChild.textContent = text;
-  button.dataset.shows = paused ? "paused" : data.state;
+  const [said, help] = SAID[paused || data.state];
+  if (button.lastChild.textContent !== said) button.lastChild.textContent = said;
+  button.dataset.shows = !paused || paused === "held" ? data.state : "paused";
   button.title = help;
   button.disabled = data.state === "blind";
   button.setAttribute("aria-pressed", String(data.state !== "off"));
