@@ -181,3 +181,61 @@ def test_labels_that_look_alike_or_like_patterns_are_each_their_own(engine: Memo
         assert [match.record.content for match in found] == [f"This is of {label!r}."]
         assert engine.counts(("tenants", label)) == {("tenants", label): 1}
     assert len(engine.recall("This is of", ("tenants",), subtree=True, limit=50)) == len(LABELS)
+
+
+# Two versions of the tables
+
+
+OLDEST = (
+    """CREATE TABLE store (
+        prefix text NOT NULL, key text NOT NULL, value jsonb NOT NULL,
+        created_at TIMESTAMP WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP,
+        updated_at TIMESTAMP WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (prefix, key)
+    )""",
+    "CREATE TABLE store_migrations (v INTEGER PRIMARY KEY)",
+    "INSERT INTO store_migrations VALUES (0)",
+    "CREATE EXTENSION vector",
+    """CREATE TABLE store_vectors (
+        prefix text NOT NULL, key text NOT NULL, field_name text NOT NULL, embedding vector(256),
+        created_at TIMESTAMP WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP,
+        updated_at TIMESTAMP WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (prefix, key, field_name),
+        FOREIGN KEY (prefix, key) REFERENCES store(prefix, key) ON DELETE CASCADE
+    )""",
+    """INSERT INTO store (prefix, key, value) VALUES ('memories.ana', 'k', '{"content": "Ana lives in Lisbon."}')""",
+)
+NEWER = (
+    "ALTER TABLE store ADD expires_at timestamptz, ADD ttl_minutes INT, ADD shard INT DEFAULT 0",
+    "INSERT INTO store_migrations VALUES (99)",
+)
+
+
+@pytest.mark.parametrize("more", [(), NEWER], ids=["older", "newer"])
+def test_older_and_newer_tables_are_read_as_they_are(
+    server: Server, url: str, more: tuple[str, ...], dashboard: Callable[..., AppTest]
+) -> None:
+    server.administer(*OLDEST, *more, url=url)
+    engine = open_connection(connection_to(url, embedder="hashing"), writing=False)
+    assert [record.content for record in engine.list(ANA)] == [TEXT]
+    assert [match.record.content for match in engine.recall("Lisbon", ANA)] == [TEXT]
+    test = dashboard(engine, "health")
+    assert not test.exception
+    assert "could not be checked" not in words(test)
+    engine.close()
+    writer = open_connection(connection_to(url, embedder="hashing"))
+    writer.remember("Ana keeps bees.", ANA, extract=False)
+    assert writer.counts() == {ANA: 2}
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ("ALTER TABLE store DROP COLUMN updated_at", "store lacks updated_at"),
+        ("DROP TABLE store_vectors", "no table store_vectors"),
+        ("DROP TABLE store CASCADE", "no table store"),
+    ],
+)
+def test_what_tables_lack_is_named(server: Server, url: str, change: str, missing: str) -> None:
+    server.administer(*OLDEST, change, url=url)
+    with pytest.raises(StoreUnavailableError, match=missing):
+        open_connection(connection_to(url, embedder="hashing"), writing=False)

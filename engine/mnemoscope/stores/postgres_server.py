@@ -29,6 +29,11 @@ CONNECT_SECONDS = 10
 RECONNECT_SECONDS = 2.0
 """How long a call waits for a connection before it is asked whether the server is there."""
 
+_COLUMNS = {
+    "store": ("prefix", "key", "value", "created_at", "updated_at"),
+    "store_vectors": ("prefix", "key", "field_name", "embedding"),
+}
+
 MAX_CONNECTIONS = 4
 """Connections of one store: so many readings go on at once."""
 
@@ -59,13 +64,10 @@ def open_postgres(
     size = dimensions or getattr(embeddings, "dimensions", None) or len(embeddings.embed_query(CONTENT_FIELD))
     try:
         with psycopg.connect(info, autocommit=True, connect_timeout=CONNECT_SECONDS) as connection:
-            is_ready = _is_set_up(connection)
+            if read_only:
+                _check_readable(connection, shown)
+            is_ready = read_only or _is_set_up(connection)
             _check_vectors(connection, shown, is_ready=is_ready)
-        if read_only and not is_ready:
-            raise StoreUnavailableError(
-                f"The database {shown} holds no LangGraph store with vectors, or an older one; "
-                "check its name, or open it for writing once to set it up."
-            )
         store = PostgresStore(_pool(info), index=_index(size, embeddings, fields))
     except psycopg.Error as error:
         raise translated(error, shown) from error
@@ -157,6 +159,24 @@ def _is_set_up(connection: psycopg.Connection[Any]) -> bool:
         return False
     newest = connection.execute("SELECT max(v) FROM store_migrations").fetchone()
     return newest is not None and (newest[0] or 0) >= len(PostgresStore.MIGRATIONS) - 1
+
+
+def _check_readable(connection: psycopg.Connection[Any], shown: str) -> None:
+    """Older layouts lack columns that are not needed for reading, and newer ones may have more."""
+    listed = connection.execute(
+        "SELECT c.relname::text, array_agg(a.attname::text) FROM pg_class AS c JOIN pg_attribute AS a "
+        "ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
+        "WHERE c.oid IN (to_regclass('store'), to_regclass('store_vectors')) GROUP BY c.relname"
+    )
+    found = dict(listed.fetchall())
+    for table, columns in _COLUMNS.items():
+        missing = [name for name in columns if name not in found.get(table, ())]
+        if missing and not (table == "store_vectors" and missing == ["embedding"]):
+            lacks = f"its table {table} lacks {', '.join(missing)}" if table in found else f"it has no table {table}"
+            raise StoreUnavailableError(
+                f"The database {shown} holds no LangGraph store with vectors: {lacks}. Check its name and the "
+                "search_path, or open it for writing once to set it up."
+            )
 
 
 def _check_vectors(connection: psycopg.Connection[Any], shown: str, *, is_ready: bool) -> None:
