@@ -90,13 +90,15 @@ def _choose_version(versions: list[PromptVersion], used: PromptVersion) -> Promp
         st.text(one_line(asked, 60))
     default = used.id if used.id in by_id else versions[-1].id
     replay_url.follow(VERSION_KEY, by_id, default)
+    # Always in the URL: which one is in use may change, and a link should not.
+    replay_url.write(VERSION_KEY, "")
     chosen = st.selectbox(
         "Begin with",
         list(by_id),
         format_func=lambda name: replay_prompts.labelled(by_id[name], used),
         key=VERSION_KEY,
         on_change=replay_url.write,
-        args=(VERSION_KEY, default),
+        args=(VERSION_KEY, ""),
     )
     return by_id[chosen]
 
