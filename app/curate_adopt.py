@@ -83,7 +83,7 @@ def _draw_hints(working: Session, plan: AdoptionPlan) -> None:
     if not plan.hints:
         return
     shown = plan.hints[:_HINTS_SHOWN]
-    with st.expander("Which field is the text?", expanded=not len(plan), key="curate-adopt-hints"):
+    with st.expander("Which field is the text?", expanded=len(plan.unadoptable) > len(plan), key="curate-adopt-hints"):
         st.caption(
             "These items have no text where it is looked for. The fields below hold the most human language among "
             "them; named in the configuration, they are read, recalled, edited and adopted as the text."
