@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from mnemoscope import MemoryEngine, MemoryRecord
 from mnemoscope.browsing import Browsed, browse
+from mnemoscope.embedding import identity_of
 from mnemoscope.index import ScopeIndex
 from mnemoscope.times import utc_now
 from numpy.typing import NDArray
@@ -36,7 +37,8 @@ class Found:
 
 def can_find_meaning(engine: MemoryEngine) -> bool:
     """Whether a text can be embedded and compared with the stored vectors."""
-    return engine.adapter.embeddings is not None and engine.adapter.abilities.reads_vectors
+    reads = engine.adapter.embeddings is not None and engine.adapter.abilities.reads_vectors
+    return reads and not engine.embedder_difference()
 
 
 def search(engine: MemoryEngine, index: ScopeIndex, chosen: Chosen) -> Found:
@@ -53,9 +55,11 @@ def search(engine: MemoryEngine, index: ScopeIndex, chosen: Chosen) -> Found:
 def _similarities(engine: MemoryEngine, index: ScopeIndex, text: str) -> NDArray[np.float64]:
     # Kept for the session, so that paging and ticking do not embed the text again.
     kept, numbers = st.session_state.get(_VECTOR, ("", []))
-    if kept != text and engine.adapter.embeddings is not None:
-        numbers = engine.adapter.embeddings.embed_query(text)
-        st.session_state[_VECTOR] = (text, numbers)
+    embeddings = engine.adapter.embeddings
+    asked = f"{identity_of(embeddings)} {text}" if embeddings is not None else text
+    if kept != asked and embeddings is not None:
+        numbers = embeddings.embed_query(text)
+        st.session_state[_VECTOR] = (asked, numbers)
     vector = np.asarray(numbers, np.float32)
     norm = float(np.linalg.norm(vector))
     return index.cosine(vector / norm if norm else vector)

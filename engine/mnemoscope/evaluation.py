@@ -125,8 +125,9 @@ def collect(
 
     Raises:
         StoreError: the store failed.
-        EmbeddingError: the embedder failed.
+        EmbeddingError: the embedder failed, or is not the one whose vectors the store holds.
     """
+    engine.require_embedder()
     moment = now or utc_now()
     # With words among the candidates, profiles that weigh them can be compared with those that do not.
     config = replace(engine.config, lexical_weight=engine.config.lexical_weight or _WORDS)

@@ -42,6 +42,14 @@ class Reembedding:
         """
         return self._embedders.check()
 
+    def require_embedder(self) -> None:
+        """Refuse work whose similarities would mean nothing.
+
+        Raises:
+            EmbedderMismatchError: the embedder in use is not the one whose vectors the store holds.
+        """
+        self._embedders.require()
+
     def reembed(
         self,
         *,
