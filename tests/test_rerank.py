@@ -21,7 +21,8 @@ def searched(config: MemoryConfig, limit: int) -> RecallResult:
     for number in range(60):
         store.put(ANA, f"m{number:02}", {"kind": "memory", "content": f"tea {'leaf ' * number}", "importance": 0.5})
     candidates = widen(GenericAdapter(store), ANA, "tea", Visibility(), config, LATER, limit=limit)
-    return RecallResult("tea", ANA, rank(candidates, config, limit=limit), limit, 0.0, None, {})
+    ranking = rank(candidates, config, limit=limit)
+    return RecallResult("tea", ANA, ranking, limit, 0.0, None, {}, counting=lambda: 60)
 
 
 def test_a_rerank_of_a_part_of_the_store_says_that_it_is_not_proven() -> None:
