@@ -80,7 +80,11 @@ def _draw_making(run: Run) -> None:
     calls = f", {counted(len(run.calls), 'model call')}" if run.calls else ""
     st.text(f"{by}{f' with {versions}' if versions else ''}{calls} · {timestamp(run.at)}")
     with st.container(horizontal=True, gap="small"):
-        where = {"ns": list(run.namespace), history_filters.VIEW_KEY: history_undo.LABEL, "h_run": run.id}
+        where: dict[str, str | list[str]] = {
+            "ns": list(run.namespace),
+            history_filters.VIEW_KEY: history_undo.LABEL,
+            "h_run": run.id,
+        }
         navigation.link_to("history", "Take back the whole run", **where)
         for purpose, version in run.prompt_versions.items():
             if purpose in PURPOSES:

@@ -22,6 +22,7 @@ from mnemoscope import (
 )
 from mnemoscope.namespaces import Namespace
 from mnemoscope.replay_setup import ReplaySetup
+from mnemoscope.steps import on_thread
 
 from app import feedback, replay_work, session
 from app.display import counted
@@ -119,9 +120,10 @@ def begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
 def take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> None:
     """Begin to plan a column's facts again, for the store itself, so that they can be committed. A callback."""
     asked = _Asked(working.connection, chosen.source, setup)
-    engine = _engine_of(working, setup)
 
     async def job(_watch: Watch) -> Plan:
+        # Building a model's client may fail, which is then told like any other failure of the work.
+        engine = await on_thread(lambda: _engine_of(working, setup))
         return await engine.areplan(plan)
 
     replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
@@ -132,12 +134,16 @@ def let_in(at: int) -> None:
     run = _kept()
     if run is None or run.is_committed:
         return
-    working = session.current()
-    engine = _engine_of(working, run.setup) if run.setup else working.engine
+    try:
+        working = session.current()
+    except MnemoscopeError as error:
+        feedback.refused(error)
+        return
     line = f"plan = engine.replan(plan, let_in=[{at}], actor={working.operator!r})"
     asked = _Asked(run.connection, run.source, run.setup, (*run.edits, line))
 
     async def job(_watch: Watch) -> Plan:
+        engine = await on_thread(lambda: _engine_of(working, run.setup))
         return await engine.areplan(run.plan, let_in=[at], actor=working.operator)
 
     replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
@@ -228,8 +234,10 @@ def is_undone(engine: MemoryEngine, run: Run) -> bool:
     return any(change.undoes in own for change in changes)
 
 
-def _engine_of(working: Session, setup: ReplaySetup) -> MemoryEngine:
-    """The engine over the store that reads and decides as this setup says."""
+def _engine_of(working: Session, setup: ReplaySetup | None) -> MemoryEngine:
+    """The engine over the store that reads and decides as this setup says; the connection's own without one."""
+    if setup is None:
+        return working.engine
     return MemoryEngine(working.adapter, config=setup.config, **setup.parts())
 
 
