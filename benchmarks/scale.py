@@ -10,11 +10,13 @@ for a model; exact search takes the same time on them as on vectors of texts.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import resource
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 import psycopg
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
+from langgraph.store.postgres import PostgresStore
 from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.stores import adapt
 from mnemoscope.stores.base import StoreAdapter, Write
@@ -117,6 +120,9 @@ def measure(store: BaseStore, reopened: Callable[[], MemoryEngine]) -> Iterator[
     yield "remember 100 facts in 1,000", f"{timed(lambda: engine.remember_facts(facts, thousand), 1) * 1e3:.0f} ms"
     yield "recall in 1,000 after that", f"{timed(lambda: engine.recall(QUERY, thousand, touch=False), 1) * 1e3:.1f} ms"
     cold = reopened()
+    cold.index((), subtree=True)
+    change_as_another(reopened)
+    yield "index of the whole store, after another's write", f"{timed_cpu(lambda: cold.index((), subtree=True))}"
     started = time.perf_counter()
     size = sum(map(len, cold.export()))
     yield "export, streamed", f"{time.perf_counter() - started:.1f} s, {size / 1e6:.0f} MB"
@@ -124,6 +130,40 @@ def measure(store: BaseStore, reopened: Callable[[], MemoryEngine]) -> Iterator[
     yield "highest memory of the process", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB"
     cold.close()
     engine.close()
+
+
+def change_as_another(reopened: Callable[[], MemoryEngine]) -> None:
+    """Write one memory of the whole store, as another process would."""
+    other = reopened()
+    other.update(("team", "large"), other.list(("team", "large"), limit=1)[0].key, importance=0.123)
+    other.close()
+
+
+def timed_cpu(work: Callable[[], Any]) -> str:
+    """Seconds by the clock and of the processor."""
+    wall, own = time.perf_counter(), time.process_time()
+    work()
+    return f"{time.perf_counter() - wall:.2f} s, {time.process_time() - own:.2f} s of this process"
+
+
+def round_trips(url: str, folder: Path) -> int:
+    """How often applying a plan of 100 facts waits for PostgreSQL."""
+    index: Any = {"dims": DIMENSIONS, "embed": Random(), "fields": ["content"]}
+    with PostgresStore.from_conn_string(url, index=index) as store, (folder / "trace").open("wb") as file:
+        engine = engine_over(store)
+        facts = [ExtractedFact(content=f"Fact {at} of another turn.") for at in range(100)]
+        engine.apply(engine.plan_facts(facts[:1], ("team", "trips")))
+        plan = engine.plan_facts(facts[1:], ("team", "trips"))
+        connection: Any = store.conn
+        connection.pgconn.trace(file.fileno())
+        engine.apply(plan)
+        connection.pgconn.untrace()
+        # libpq writes the trace through a buffer of the C library.
+        ctypes.CDLL(None).fflush(None)
+    sent = [line.split("\t") for line in (folder / "trace").read_text().splitlines() if line.count("\t") > 2]
+    # It waits where it has asked for an answer, and not where answers come while it is still sending.
+    asked = [one[3].strip() in ("Flush", "Sync") and other[1] == "B" for one, other in pairwise(sent)]
+    return sum(asked)
 
 
 def flat_scan(url: str) -> float:
@@ -163,6 +203,7 @@ def on_postgres(folder: Path, total: int) -> None:
     first = engine_over(store)
     exact = [match.record.key for match in first.recall(QUERY, ("team", "thousand"), touch=False)]
     show("PostgreSQL: rows of 10 asked for", str(len(exact)))
+    show("PostgreSQL: round trips of applying 100 facts", str(round_trips(url, folder)))
     for name, figure in measure(store, lambda: engine_over(open_postgres(url, embeddings=Random()))):
         show(f"PostgreSQL: {name}", figure)
     store.conn.close()
