@@ -16,7 +16,7 @@ from app import command_lines, feedback, python_lines, session
 from app.display import counted, one_line
 from app.session import Session
 
-__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "draw", "every_key"]
+__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "Chosen", "draw", "every_key"]
 
 CONFIRM_KEY = "browse.forget.confirm"
 RELABEL_KEY = "browse.relabel.apply"

@@ -7,7 +7,7 @@ from mnemoscope.errors import MnemoscopeError
 from mnemoscope.roles import Role, may
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from app import connections, failures, feedback, index_memory, live, scope, session, sign_in
+from app import connections, failures, feedback, index_memory, scope, session, sign_in
 from app.display import one_line
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session

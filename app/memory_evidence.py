@@ -88,7 +88,7 @@ def _draw_making(run: Run) -> None:
         navigation.link_to("history", "Take back the whole run", **where)
         for purpose, version in run.prompt_versions.items():
             if purpose in PURPOSES:
-                asked = {"p_mode": "prompt", "p_purpose": purpose, "p_prompt": version}
+                asked: dict[str, str | list[str]] = {"p_mode": "prompt", "p_purpose": purpose, "p_prompt": version}
                 navigation.link_to("replay", f"The prompt it followed to {purpose}", **asked)
 
 
