@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import MnemoscopeError, Plan, Watch
-from mnemoscope.namespaces import Namespace
+from mnemoscope.namespaces import Namespace, show_namespace
 from mnemoscope.replay_setup import ReplaySetup
 from mnemoscope.steps import on_thread
 
-from app import replay_base, replay_columns, replay_measure, replay_setups, replay_work, states
+from app import python_lines, replay_base, replay_columns, replay_measure, replay_setups, replay_work, states
 from app.replay_base import Base
 from app.replay_chosen import Chosen
 from app.replay_work import Work
@@ -61,6 +61,19 @@ def draw(working: Session, chosen: Chosen, namespace: Namespace) -> None:
         _draw_comparison(working, chosen, _made_of(working, chosen, namespace, base, (left, right)))
         with st.expander("Measure both on conversations with expected memories", icon=":material/straighten:"):
             replay_measure.draw(working, (left, right), replay_measure.COLUMNS)
+        python_lines.draw(
+            {"Left": _python(chosen, namespace, left), "Right": _python(chosen, namespace, right)},
+            commands="mnemoscope replay talks/*.json --config left.toml --compare right.toml",
+        )
+
+
+def _python(chosen: Chosen, namespace: Namespace, setup: ReplaySetup) -> str:
+    lines = [
+        f"messages = {chosen.python}",
+        f"reader = {replay_setups.python_of(setup)}",
+        f"plan = reader.plan(messages, {show_namespace(namespace)!r}, source={chosen.source!r})",
+    ]
+    return "\n".join(lines)
 
 
 def _draw_comparison(working: Session, chosen: Chosen, made_of: tuple[Any, ...]) -> None:

@@ -98,6 +98,7 @@ def test_a_model_stands_beside_the_rules_with_the_differences_marked(
     assert "only here" in shown
     assert "test-model" in shown
     assert "18 tokens" in shown
+    assert "LLMExtractor('openai:test-model')" in shown
     assert len(server.requests) == 1
     assert empty_engine.counts() == {}
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 from langchain_openai import ChatOpenAI
-from mnemoscope import Extraction, LLMExtractor, Message, ModelError
+from langgraph.store.memory import InMemoryStore
+from mnemoscope import Extraction, LLMExtractor, MemoryConfig, MemoryEngine, Message, ModelError
+from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.models import CALLS_A_QUESTION
 from openai_server import BY_CALL, IN_PROSE
 
@@ -54,3 +56,17 @@ def test_a_small_real_model_gives_facts_that_were_said_or_fails_by_name(address:
     assert all(fact.quote and fact.quote in SAID for fact in extraction.facts)
     assert 1 <= len(extraction.calls) <= CALLS_A_QUESTION
     assert all(call.output_tokens for call in extraction.calls)
+
+
+def test_a_small_real_model_remembers_in_two_calls_at_most_and_only_what_was_said(address: str) -> None:
+    limits = {"max_tokens": 200, "temperature": 0, "max_retries": 0, "timeout": 120}
+    model = ChatOpenAI(model="smollm2", base_url=f"{address}/v1", api_key="none", **limits)
+    embedder = HashingEmbeddings(64)
+    store = InMemoryStore(index={"dims": 64, "embed": embedder, "fields": ["content"]})
+    engine = MemoryEngine(store, model, config=MemoryConfig(consolidation_threshold=0.3))
+    for _ in range(2):
+        plan = engine.plan([Message("m1", "user", SAID)], ("memories", "eve"))
+        assert 1 <= len(plan.calls) <= 2
+        assert all(planned.fact.quote and planned.fact.quote in SAID for planned in plan.facts)
+        if plan.failure is None:
+            engine.apply(plan)
