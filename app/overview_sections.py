@@ -134,7 +134,10 @@ def draw_changes(changes: Sequence[Change], scope: Scope) -> None:
             alt="Latest changes",
         )
     at = _clicked(event, len(changes))
-    if at is not None:
+    if at is not None and changes[at].shelf:
+        # What Tune keeps is no memory, and stands in the history alone.
+        st.switch_page(navigation.path_of("history"), query_params={**scope.to_query(), "h_id": changes[at].id})
+    elif at is not None:
         opened = browse_opened.query_of((changes[at].namespace, changes[at].key))
         st.switch_page(navigation.path_of("browse"), query_params={**scope.to_query(), **opened})
 
