@@ -59,18 +59,6 @@ class RecallFilters:
     problem: str = ""
 
     @property
-    def is_set(self) -> bool:
-        """Whether any of them leaves memories out."""
-        return self.count > self.include_private + (self.source is not None)
-
-    @property
-    def count(self) -> int:
-        """How many of them are set."""
-        return len(self.categories) + sum(
-            bool(getattr(self, each.name)) for each in fields(self) if each.name not in ("categories", "problem")
-        )
-
-    @property
     def options(self) -> dict[str, Any]:
         """Those that are set, as arguments of `engine.recall`."""
         given = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "problem"}
