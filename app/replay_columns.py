@@ -27,7 +27,9 @@ def draw(working: Session, chosen: Chosen, plans: tuple[Plan, Plan], setups: tup
     for side, column in enumerate(st.columns(2, gap="medium")):
         with column:
             _draw_head(plans[side])
-            _draw_take(working, chosen, plans[side], setups[side], side)
+            with st.container(horizontal=True):
+                _draw_take(working, chosen, plans[side], setups[side], side)
+                _draw_answers(plans[side])
     found = pairs(left, right)
     differing = [pair for pair in found if pair.difference]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,6 +55,9 @@ def _draw_head(plan: Plan) -> None:
             if counts.get(outcome):
                 st.badge(f"{counts[outcome]} {look.noun}", icon=look.icon, color=look.colour, help=look.help)
     st.text(_figures(plan))
+
+
+def _draw_answers(plan: Plan) -> None:
     answers = [call.raw for call in plan.calls if call.raw]
     if answers:
         with st.popover("What the model answered", icon=":material/data_object:"):
