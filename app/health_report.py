@@ -68,9 +68,10 @@ def _checks(working: Session, connection: Connection, now: datetime) -> Iterator
     if version_of(connection) != MISSING:
         for check in check_backend(connection):
             yield _safe(check)
-    yield index_memory.check(working.engine.index_memory)
     for check in health_checks(working.engine, now):
         yield _safe(check)
+    # What was looked at by now has its index.
+    yield index_memory.check(working.engine.index_memory)
 
 
 def _safe(check: Check) -> Check:
