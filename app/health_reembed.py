@@ -11,12 +11,13 @@ import streamlit as st
 from mnemoscope.connecting import engine_over, open_store
 from mnemoscope.connections import Connection
 from mnemoscope.errors import MnemoscopeError
+from mnemoscope.identity import present_identity
 from mnemoscope.reembed_state import ReembedState
 
 from app import connections, feedback, health_report, session, states
 from app.calls import call_log
 from app.display import megabytes, one_line, safe
-from app.reembed_texts import progress_line, summary
+from app.reembed_texts import summary
 from app.session import Session
 
 __all__ = ["BACK_KEY", "DROP_KEY", "PAUSE_KEY", "RATE_KEY", "START_KEY", "Worker", "draw", "worker"]
@@ -89,7 +90,10 @@ def _draw_state(working: Session, connection: Connection, difference: str, *, po
     if state is not None:
         st.text(summary(state))
         if state.state != "done":
-            st.progress(state.share, text=progress_line(state))
+            st.progress(state.share)
+    elif connection.next_embedder is not None and not difference:
+        present = one_line(str(present_identity(working.adapter)), 100)
+        st.text(f"The vectors in use are by {present}. Next is {one_line(connection.next_embedder, 100)}.")
     if here.error:
         st.warning(one_line(connections.scrubbed(here.error), 500), icon=":material/error:")
     _draw_actions(working, connection, state, is_running=is_running)
@@ -104,10 +108,12 @@ def _draw_actions(working: Session, connection: Connection, state: ReembedState 
             resumes = state is not None and not is_done
             st.number_input(
                 "Texts a second at most",
-                min_value=0.0,
+                min_value=0.1,
+                value=None,
                 key=RATE_KEY,
                 width=190,
-                help="0 for as many as the embedder takes. A service may charge for, or limit, every text.",
+                placeholder="no limit",
+                help="A service may charge for every text, and limit how many it takes.",
             )
             label, icon = ("Go on", ":material/play_arrow:") if resumes else ("Begin", ":material/sync:")
             st.button(label, key=START_KEY, icon=icon, type="primary", on_click=_begin)
@@ -136,7 +142,7 @@ def _begin(*, back: bool = False) -> None:
         feedback.refused(error)
         return
     connection, operator = session.choice().connection, working.operator
-    rate = float(st.session_state.get(RATE_KEY) or 0.0) or None
+    rate = st.session_state.get(RATE_KEY)
     here = worker(connection.name)
     if here.is_alive:
         return
