@@ -17,7 +17,8 @@ class Chosen:
     """A conversation to replay.
 
     `source` names it in the evidence of what is remembered, and `python` is an expression for its messages. Samples
-    are `meant_for` a namespace, and their `description` is fixed text.
+    are `meant_for` a namespace, and their `description` is fixed text. `file` is the name of the uploaded file that
+    holds this and nothing else.
     """
 
     source: str
@@ -25,6 +26,7 @@ class Chosen:
     python: str
     meant_for: Namespace | None = None
     description: str = ""
+    file: str | None = None
 
 
 def joined(transcripts: Sequence[tuple[str, Transcript]]) -> Transcript:

@@ -79,6 +79,7 @@ def choose_uploaded(upload: Upload, reading: Reading) -> Chosen:
         source=f"{upload.name}/{conversation.id}",
         transcript=Transcript(conversation.messages, conversation.left_out, conversation.notes),
         python=_read_in_python(upload, conversation.id),
+        file=upload.name if len(reading.conversations) == 1 else None,
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 from mnemoscope.namespaces import show_namespace
 
 from app import (
+    command_lines,
     python_lines,
     replay_commit,
     replay_expected,
@@ -21,7 +22,7 @@ from app.replay_facts import VIEW_KEY
 from app.replay_run import Run
 from app.session import Session
 
-__all__ = ["draw", "python_of"]
+__all__ = ["command_of", "draw", "python_of"]
 
 _VIEWS = {
     "all": ":material/view_agenda: All facts",
@@ -44,7 +45,7 @@ def draw(run: Run | None, working: Session, chosen: Chosen) -> None:
         replay_summary.draw_failure(run.plan, run.plan.failure)
         return
     _draw_plan(run, working, chosen)
-    python_lines.draw(python_of(run, chosen))
+    python_lines.draw(python_of(run, chosen), command_of(run, chosen))
 
 
 def python_of(run: Run, chosen: Chosen) -> str:
@@ -61,6 +62,14 @@ def python_of(run: Run, chosen: Chosen) -> str:
         "engine.apply(plan)",
     ]
     return "\n".join(lines)
+
+
+def command_of(run: Run, chosen: Chosen) -> str:
+    """The command that remembers the same; empty where it takes a choice or correction that only Python can make."""
+    is_whole = all(planned.chosen for planned in run.plan.facts) and not run.edits and run.setup is None
+    if chosen.file is None or not is_whole:
+        return ""
+    return command_lines.call("remember", file=chosen.file, namespace=run.plan.namespace, source=chosen.source)
 
 
 def _draw_plan(run: Run, working: Session, chosen: Chosen) -> None:

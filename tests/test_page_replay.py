@@ -243,6 +243,16 @@ def test_the_format_can_be_corrected(dashboard: Dashboard, empty_engine: MemoryE
     assert "1 conversation." in markup(test)
 
 
+def test_the_command_of_a_whole_file_is_shown_and_none_for_a_part_of_its_facts(
+    dashboard: Dashboard, empty_engine: MemoryEngine
+) -> None:
+    test = planned(uploaded(dashboard, empty_engine, talk("I live in Oslo.", "I love sailing.")))
+    assert "mnemoscope remember" in plain(test)
+    assert "--file talk.json" in plain(test)
+    test.checkbox(key=tick_key(run_of(test), 0)).uncheck().run()
+    assert "mnemoscope remember" not in plain(test)
+
+
 def test_another_file_of_the_same_name_needs_a_plan_of_its_own(
     dashboard: Dashboard, empty_engine: MemoryEngine
 ) -> None:
