@@ -14,6 +14,7 @@ from .errors import (
     Conflict,
     ConflictError,
     ConversationError,
+    EmbedderMismatchError,
     EmbeddingError,
     FilterError,
     InputError,
@@ -47,6 +48,7 @@ from .prompt_book import PromptBook, PromptUse, PromptVersion
 from .queue_file import read_jobs
 from .recall import Dropped, MemoryMatch, RecallResult
 from .records import Evidence, MemoryRecord
+from .reembed_state import ReembedState
 from .rejections import Rejection
 from .remedies import Remedy
 from .retention import Outlived, RetentionPlan, RetentionRule
@@ -86,6 +88,7 @@ __all__ = [
     "Criteria",
     "Drop",
     "Dropped",
+    "EmbedderMismatchError",
     "EmbeddingError",
     "ErasureReceipt",
     "Evidence",
@@ -131,6 +134,7 @@ __all__ = [
     "Proposal",
     "RecallResult",
     "Recalled",
+    "ReembedState",
     "Rejection",
     "Remedy",
     "RetentionPlan",
