@@ -9,6 +9,7 @@ from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from app import connections, failures, feedback, index_memory, scope, session, sign_in
 from app.display import one_line
+from app.namespace_tree import namespace_tree
 from app.navigation import link_to
 from app.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
 from app.settings import Settings
@@ -68,7 +69,7 @@ def _make_store() -> None:
 
 def _draw_scope() -> Session:
     working = session.current()
-    scope.draw(working.engine.counts())
+    scope.draw(namespace_tree(working))
     return working
 
 

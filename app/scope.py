@@ -6,8 +6,7 @@ lies below counts too.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -15,26 +14,20 @@ from mnemoscope.errors import NamespaceError
 from mnemoscope.namespaces import Namespace, is_within, read_prefix, show_namespace
 
 from app.display import counted, one_line
+from app.namespace_tree import NamespaceTree
 
 __all__ = [
     "BELOW_KEY",
-    "MOST_OFFERED",
     "NAMESPACE_KEY",
     "Scope",
-    "by_level",
-    "choices",
     "chosen_namespace",
     "current",
     "draw",
     "forget",
-    "totals",
 ]
 
 NAMESPACE_KEY = "scope.namespace"
 BELOW_KEY = "scope.below"
-
-MOST_OFFERED = 500
-"""Namespaces up to which all are offered at once; from there on, one level at a time."""
 
 _STATE = "scope.state"
 _PARAMETERS = ("ns", "below")
@@ -70,22 +63,6 @@ def current() -> Scope:
     return chosen if isinstance(chosen, Scope) else Scope()
 
 
-def choices(counts: Iterable[Namespace]) -> list[Namespace]:
-    """What can be chosen: the whole store, every namespace, and every prefix of one, in order."""
-    prefixes = {namespace[:depth] for namespace in counts for depth in range(len(namespace) + 1)}
-    return sorted(prefixes | {()})
-
-
-def by_level(counts: Iterable[Namespace], at: Namespace) -> tuple[list[Namespace], int]:
-    """What can be chosen from here where there are too many: the way up, and what lies directly below.
-
-    At most `MOST_OFFERED` of the latter; the number is how many more there are.
-    """
-    below = sorted({each[: len(at) + 1] for each in counts if len(each) > len(at) and each[: len(at)] == at})
-    way = [at[:depth] for depth in range(len(at) + 1)]
-    return [*way, *below[:MOST_OFFERED]], max(len(below) - MOST_OFFERED, 0)
-
-
 def chosen_namespace(chosen: Namespace | str) -> Namespace | None:
     """The namespace that was picked, or typed as "a/b"; None where what was typed can be none."""
     try:
@@ -94,48 +71,37 @@ def chosen_namespace(chosen: Namespace | str) -> Namespace | None:
         return None
 
 
-def totals(counts: Mapping[Namespace, int]) -> dict[Namespace, int]:
-    """How many memories lie at or below every prefix."""
-    found: Counter[Namespace] = Counter()
-    for namespace, number in counts.items():
-        for depth in range(len(namespace) + 1):
-            found[namespace[:depth]] += number
-    return found
-
-
 def forget() -> None:
     """Go back to the whole store: another one is looked at."""
     _keep(Scope())
 
 
-def draw(counts: Mapping[Namespace, int]) -> Scope:
+def draw(tree: NamespaceTree) -> Scope:
     """Draw the picker over the namespaces that hold memories; the scope that is chosen."""
-    scope = _fitting(_from_url(counts) or current(), counts)
+    scope = _fitting(_from_url(tree) or current(), tree)
     _keep(scope)
-    is_large = len(counts) > MOST_OFFERED
-    offered, more = by_level(counts, scope.namespace) if is_large else (choices([*counts, scope.namespace]), 0)
-    below = totals(counts)
+    offered, more = tree.level(scope.namespace) if tree.is_large else (tree.choices(scope.namespace), 0)
     st.session_state[NAMESPACE_KEY] = scope.namespace
     st.session_state[BELOW_KEY] = scope.subtree
     st.selectbox(
         "Namespace",
         offered,
-        format_func=lambda namespace: _labelled(namespace, counts.get(namespace, below.get(namespace, 0))),
+        format_func=lambda namespace: _labelled(namespace, tree.counts.get(namespace, tree.totals.get(namespace, 0))),
         key=NAMESPACE_KEY,
         on_change=_choose,
         label_visibility="collapsed",
-        accept_new_options=is_large,
+        accept_new_options=tree.is_large,
         width=270,
     )
-    if is_large:
+    if tree.is_large:
         told = f"{more:,} more, too many to be listed. Type" if more else "Only the next level is listed; or type"
         st.caption(f"{told} a namespace, such as a/b.", width="content")
-    if scope.namespace and any(len(each) > len(scope.namespace) for each in _below(scope.namespace, counts)):
+    if scope.namespace and tree.below.get(scope.namespace):
         st.checkbox(
             "with all below",
             key=BELOW_KEY,
             on_change=_choose_below,
-            disabled=scope.namespace not in counts,
+            disabled=scope.namespace not in tree.counts,
         )
     return scope
 
@@ -145,22 +111,18 @@ def _labelled(namespace: Namespace, number: int) -> str:
     return f"{name}  ·  {counted(number, 'memory', 'memories')}"
 
 
-def _below(prefix: Namespace, counts: Mapping[Namespace, int]) -> list[Namespace]:
-    return [namespace for namespace in counts if is_within(namespace, prefix, subtree=True)]
-
-
-def _fitting(scope: Scope, counts: Mapping[Namespace, int]) -> Scope:
+def _fitting(scope: Scope, tree: NamespaceTree) -> Scope:
     # A prefix that holds no memories itself can only mean what lies below it.
-    is_prefix_alone = scope.namespace not in counts and bool(_below(scope.namespace, counts))
+    is_prefix_alone = scope.namespace not in tree.counts and scope.namespace in tree.totals
     return replace(scope, subtree=scope.subtree or is_prefix_alone or scope.is_whole_store)
 
 
-def _from_url(counts: Mapping[Namespace, int]) -> Scope | None:
+def _from_url(tree: NamespaceTree) -> Scope | None:
     labels = st.query_params.get_all("ns")
     if not labels:
         return None
     # As people write it, "a/b"; unless there is a label with just that slash in it.
-    is_path = len(labels) == 1 and not _below((labels[0],), counts)
+    is_path = len(labels) == 1 and (labels[0],) not in tree.totals
     try:
         return Scope(
             read_prefix(labels[0].strip("/") if is_path else labels), subtree=st.query_params.get("below") == "1"

@@ -5,13 +5,20 @@ from collections.abc import Callable
 from mnemoscope import MemoryEngine
 from streamlit.testing.v1 import AppTest
 
-from app.scope import MOST_OFFERED, NAMESPACE_KEY, Scope, by_level, choices, chosen_namespace, totals
+from app.namespace_tree import MOST_OFFERED, tree_of
+from app.scope import NAMESPACE_KEY, Scope, chosen_namespace
 
 COUNTS = {("memories", "ana"): 3, ("memories", "ana", "work"): 2, ("other",): 1}
 
 
 def test_every_prefix_of_a_namespace_can_be_chosen() -> None:
-    assert choices(COUNTS) == [(), ("memories",), ("memories", "ana"), ("memories", "ana", "work"), ("other",)]
+    assert tree_of(COUNTS).choices(()) == [
+        (),
+        ("memories",),
+        ("memories", "ana"),
+        ("memories", "ana", "work"),
+        ("other",),
+    ]
 
 
 def test_a_scope_counts_what_it_holds() -> None:
@@ -27,18 +34,18 @@ def test_the_url_holds_one_parameter_a_label() -> None:
 
 
 def test_totals_are_those_of_every_prefix() -> None:
-    assert totals(COUNTS) == {
+    assert tree_of(COUNTS).totals == {
         (): 6, ("memories",): 5, ("memories", "ana"): 5, ("memories", "ana", "work"): 2, ("other",): 1
     }  # fmt: skip
 
 
 def test_a_level_is_the_way_up_and_what_lies_directly_below() -> None:
-    assert by_level(COUNTS, ()) == ([(), ("memories",), ("other",)], 0)
-    assert by_level(COUNTS, ("memories", "ana")) == (
+    assert tree_of(COUNTS).level(()) == ([(), ("memories",), ("other",)], 0)
+    assert tree_of(COUNTS).level(("memories", "ana")) == (
         [(), ("memories",), ("memories", "ana"), ("memories", "ana", "work")], 0
     )  # fmt: skip
     many = [("users", f"u{at:04}") for at in range(MOST_OFFERED + 7)]
-    offered, more = by_level(many, ("users",))
+    offered, more = tree_of(dict.fromkeys(many, 1)).level(("users",))
     assert (len(offered), more) == (MOST_OFFERED + 2, 7)
 
 
