@@ -28,6 +28,9 @@ def call(name: str, *arguments: str, namespace: Namespace = (), **options: objec
     repeats its option.
     """
     given = {"namespace": show_namespace(namespace) if namespace else None, **options}
+    if not namespace and name != "recall":
+        # Without a namespace these mean the whole store anyway.
+        given.pop("subtree", None)
     parts = ["mnemoscope", name, *_where(), *_written(given)]
     if arguments:
         parts += [*(["--"] if any(each.startswith("-") for each in arguments) else []), *map(quoted, arguments)]

@@ -10,7 +10,7 @@ import click
 from app.display import one_line
 from app.scripting import (
     MOMENT,
-    NAMESPACE_OPTION,
+    SCOPE_OPTION,
     SUBTREE_OPTION,
     print_json,
     print_records,
@@ -55,7 +55,7 @@ _private_option = click.option("--include-private", is_flag=True, help="Everybod
 @click.command()
 @click.argument("query")
 @script_options
-@NAMESPACE_OPTION
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="How many at most.")
 @click.option("--min-score", type=click.FloatRange(0, 1), help="The least score; by default the profile's.")
@@ -71,6 +71,8 @@ _private_option = click.option("--include-private", is_flag=True, help="Everybod
 def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, ...], **options: Any) -> None:
     """Recall what matters to QUERY, best first; the recall is not noted as an agent's."""
     asked = taken_out(options, *_ASKED)
+    if not namespace and not asked["subtree"]:
+        raise click.UsageError("Say where to look: --namespace, or --subtree alone for the whole store.")
     with working_engine(options) as engine:
         from mnemoscope import Drop
 
@@ -89,7 +91,7 @@ def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, 
 
 @click.command("list")
 @script_options
-@click.option("--namespace", default="", help='The namespace, such as "memories/ana"; all of them by default.')
+@SCOPE_OPTION
 @SUBTREE_OPTION
 @click.option("--limit", type=click.IntRange(1), default=200, show_default=True, help="How many at most.")
 @_category_option

@@ -71,6 +71,12 @@ def listed(invoke: Invoke, *options: str) -> list[str]:
 # Reading
 
 
+def test_recall_over_the_whole_store_has_to_be_asked_for(invoke: Invoke) -> None:
+    assert "--subtree" in invoke("recall", "chess", code=2).stderr
+    best = invoke("recall", "Ben plays chess", "--subtree", "--limit", "1").stdout
+    assert "Ben plays chess" in best
+
+
 def test_recall_prints_the_best_first_with_score_and_key(invoke: Invoke) -> None:
     lines = invoke("recall", "Ana lives in Lisbon", "--namespace", "memories/ana", "--limit", "2").stdout.splitlines()
     assert len(lines) == 2
