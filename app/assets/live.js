@@ -2,7 +2,7 @@
 
 const LOOKS_ROUND_MS = 400;
 const TYPED_MS = 3000;
-const PUTS_BACK_MS = 4000;
+const PUTS_BACK_MS = 15000;
 
 const SAID = {
   live: ["Live", "This page follows what agents write. Click to switch that off."],
@@ -56,7 +56,10 @@ function keepScroll(watch) {
   if (Date.now() < watch.putsBackUntil) {
     scrollers().forEach((found, at) => {
       const before = watch.scrolled[at];
-      if (before && before.element !== found && before.top > 0 && found.scrollTop === 0) found.scrollTop = before.top;
+      if (!before || before.element === found || found.scrollTop > 0) return;
+      found.scrollTop = before.top;
+      // Once it is there, whoever scrolls it up again has it so.
+      if (found.scrollTop === before.top) before.element = found;
     });
   } else {
     watch.scrolled = scrollers().map((element) => ({ element, top: element.scrollTop }));

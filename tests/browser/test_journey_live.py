@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -149,7 +150,9 @@ def test_a_table_that_was_scrolled_stays_where_it_was(
     agent.remembers(SAYS)
     expect(page.get_by_text("65 memories").first).to_be_visible()
     settle(page)
-    page.wait_for_timeout(2_000)
+    deadline = time.monotonic() + 20
+    while scroller.evaluate("grid => grid.scrollTop") != 500 and time.monotonic() < deadline:
+        page.wait_for_timeout(200)
     assert scroller.evaluate("grid => grid.scrollTop") == 500
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 120
 
