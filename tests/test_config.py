@@ -21,6 +21,8 @@ def test_defaults_are_those_of_the_published_formula() -> None:
         "default_importance": 0.5,
         "touch_on_recall": True,
         "lexical_weight": 0.0,
+        "min_score": 0.0,
+        "min_similarity": 0.0,
         "suppress_for_days": 36_500,
         "history_days": 36_500,
         "keep_transcripts": True,
