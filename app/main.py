@@ -11,7 +11,7 @@ for _folder in (_ROOT / "engine", _ROOT):
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 
-from app import failures, feedback, header, live, navigation, sign_in, theme
+from app import failures, feedback, header, live, navigation, reach, sign_in, theme
 
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
 st.html(theme.STYLE)
@@ -26,7 +26,7 @@ try:
     feedback.draw()
     if answers:
         live.draw(row.name)
-    if answers or not row.needs_store:
+    if not row.needs_store or (answers and reach.allows(row)):
         page.run()
 except MnemoscopeError as error:
     failures.report(error)
