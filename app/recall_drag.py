@@ -34,7 +34,8 @@ _ASSETS = Path(__file__).resolve().parent / "assets"
 
 _list = st.components.v2.component(
     "mnemoscope_drag",
-    html='<section aria-label="Sliders"></section><ol aria-label="Ranked while dragging"></ol>\n<!-- filled by the script -->',
+    # More than one line, or it would be read as the path of a file.
+    html='<section aria-label="Sliders"></section>\n<ol aria-label="Ranked while dragging"></ol>',
     css=(_ASSETS / "drag.css").read_text(encoding="utf-8"),
     js=(_ASSETS / "drag.js").read_text(encoding="utf-8"),
 )

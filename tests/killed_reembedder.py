@@ -1,8 +1,8 @@
 """Takes a store over to another embedder, and is killed while it does.
 
 Run as `python killed_reembedder.py STORE LOG`: STORE is an SQLite file or a postgresql:// address, opened with hashing
-vectors of 64 dimensions and to be taken over to 384. Every text that is embedded is a line of LOG. Before every call of the embedder
-and after every step it prints a line, and waits for one on the standard input.
+vectors of 64 dimensions and to be taken over to 384. Every text that is embedded is a line of LOG. Before every call of
+the embedder and after every step it prints a line, and waits for one on the standard input.
 """
 
 from __future__ import annotations
