@@ -18,7 +18,18 @@ from .times import from_iso, read_time, to_iso
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Tombstone", "book"]
 
 Action: TypeAlias = Literal[
-    "insert", "update", "forget", "restore", "merge", "move", "adopt", "import", "allow", "erase", "undo", "delete",
+    "insert",
+    "update",
+    "forget",
+    "restore",
+    "merge",
+    "move",
+    "adopt",
+    "import",
+    "allow",
+    "erase",
+    "undo",
+    "delete",
     "reembed",
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
