@@ -934,3 +934,16 @@ def test_a_record_can_be_compared_with_what_was_returned() -> None:
     assert isinstance(written, MemoryRecord)
     assert engine.list(ANA) == [written]
     assert engine.recall("tea", ANA)[0].record == written
+
+
+def test_namespaces_are_counted_again_only_after_a_write(
+    seeded_engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, asked = seeded_engine.counts(), []
+    counts = seeded_engine.adapter.counts
+    monkeypatch.setattr(seeded_engine.adapter, "counts", lambda *given: asked.append(given) or counts(*given))
+    seeded_engine.counts().clear()
+    assert (seeded_engine.counts(), asked) == (before, [])
+    seeded_engine.store.put(("memories", "new"), "k", {"content": "x"})
+    assert seeded_engine.counts() == before | {("memories", "new"): 1}
+    assert len(asked) == 1

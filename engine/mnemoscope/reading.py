@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -50,6 +50,7 @@ class Reading:
     config: MemoryConfig
     _access: AccessLog
     _clock: Clock
+    _counted: tuple[Hashable | None, dict[Namespace, int]] | None = None
     _indexes: IndexCache
     _journal: Journal
 
@@ -213,9 +214,17 @@ class Reading:
         return self._indexes.memory
 
     def counts(self, prefix: NamespaceLike = ()) -> dict[Namespace, int]:
-        """Memories of each namespace that is or lies below the prefix; our own books are left out."""
-        counts = self.adapter.counts(read_prefix(prefix))
-        return {namespace: count for namespace, count in counts.items() if not is_reserved(namespace)}
+        """Memories of each namespace that is or lies below the prefix; our own books are left out.
+
+        Those of the whole store are counted again only where something was written since.
+        """
+        if where := read_prefix(prefix):
+            return _without_books(self.adapter.counts(where))
+        token = self.adapter.token((), subtree=True)
+        before = self._counted
+        if before is None or token is None or before[0] != token:
+            before = self._counted = (token, _without_books(self.adapter.counts(())))
+        return dict(before[1])
 
     def access(self, namespace: NamespaceLike) -> dict[str, Access]:
         """How often, when and for what the memories of a namespace were recalled, by key."""
@@ -234,3 +243,7 @@ class Reading:
             records = [match.record for match in result]
             self._access.note(records, asked.query, now, recall=result.id, thread=thread_of(ambient()))
         return result
+
+
+def _without_books(counts: Mapping[Namespace, int]) -> dict[Namespace, int]:
+    return {namespace: count for namespace, count in counts.items() if not is_reserved(namespace)}
