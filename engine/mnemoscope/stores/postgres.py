@@ -143,7 +143,7 @@ class PostgresAdapter:
         sql = f"SELECT s.prefix, count(*) FROM store AS s WHERE {where.sql} GROUP BY s.prefix".encode()
 
         def work(cursor: Cursor[Row]) -> list[Row]:
-            # Looked at each time, so that an index that was made or dropped meanwhile is noticed.
+            # Looked at each time, as by `_token` of the whole store.
             self._layout = read_layout(cursor)
             return cursor.execute(sql, where.parameters).fetchall()
 
@@ -279,6 +279,9 @@ class PostgresAdapter:
             kept = self._tokens.get((namespace, subtree))
         if kept and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept.snapshot,):
             return kept
+        if not namespace:
+            # Who looks at the whole store notices an index that was made or dropped meanwhile.
+            self._layout = read_layout(cursor)
         found = self._marked(cursor, namespace, subtree=subtree).state(cursor)
         with self._tokens_lock:
             if len(self._tokens) >= TOKENS_KEPT:
