@@ -120,7 +120,7 @@ def test_the_effect_of_a_wording_is_told_conversation_by_conversation(
     answers = {prompt_text("extract"): [JUNK, BOAT], OWN: [CAT]}
     server = model(*[by_wording(answers)] * 4)
     test = measured(edited(dashboard(empty_engine, "replay", query=WORKBENCH)))
-    assert "Of 1 conversations: 1 better" in words(test)
+    assert "Of 1 conversation: 1 better" in words(test)
     cases, figures = (frame.value for frame in test.dataframe[:2])
     [row] = cases.to_dict("records")
     assert (row["conversation"], row["verdict"], row["before F1"], row["now F1"]) == ("cat", "better", 0.0, 1.0)

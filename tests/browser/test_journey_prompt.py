@@ -66,7 +66,7 @@ def measure(page: Page, file: Path) -> None:
     page.locator("input[type=file]").set_input_files(file)
     settle(page)
     page.get_by_role("button", name="Measure this wording").click()
-    expect(page.get_by_text("Of 1 conversations: 1 better")).to_be_visible()
+    expect(page.get_by_text("Of 1 conversation: 1 better")).to_be_visible()
     settle(page)
     shot(page, "replay-prompt")
 
