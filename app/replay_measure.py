@@ -128,7 +128,7 @@ def _cases(files: list[bytes]) -> list[ReplayCase]:
 def _draw_summary(first: ReplayReport, second: ReplayReport, naming: Naming) -> None:
     counts = Counter(verdict(*pair) for pair in zip(first.cases, second.cases, strict=True))
     told = [f"{counts[name]} {naming.better[name]}" for name in ("second", "first", "same") if counts[name]]
-    st.markdown(f"**Of {counted(len(first.cases), "conversation")}: {', '.join(told)}**")
+    st.markdown(f"**Of {counted(len(first.cases), 'conversation')}: {', '.join(told)}**")
     with st.container(horizontal=True):
         for name in _SHARES:
             before, now = first.figures[name], second.figures[name]
