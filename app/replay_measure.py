@@ -60,6 +60,7 @@ def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, namin
         accept_multiple_files=True,
         key=FILES_KEY,
     )
+    which.caption(f"On {counted(len(files), 'file')}" if files else "On the samples")
     match_from = how.slider("A memory counts as expected from a similarity of", 0.3, 1.0, MATCH_FROM, key=MATCH_KEY)
     made_of = (setups, match_from, tuple((file.name, file.size) for file in files))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -82,6 +83,8 @@ def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, namin
         _draw_summary(*kept.reports, naming)
         _draw_cases(*kept.reports, naming)
         _draw_figures(*kept.reports, naming)
+    elif isinstance(kept, _Measured):
+        st.caption("What was measured last was another choice than this one. Measure again to see what it gives.")
 
 
 def verdict(first: CaseResult, second: CaseResult) -> str:

@@ -103,6 +103,8 @@ def test_what_was_ticked_is_forgotten_whatever_happens_to_the_order_and_comes_ba
     order.locator("input").click()
     page.get_by_role("option", name="A to Z").click()
     expect(page).to_have_url(re.compile("b_sort="))
+    first = min(before, key=str.casefold)[:20]
+    expect(table(page).locator("[data-testid^=glide-cell-][data-testid$='-0']").filter(has_text=first)).to_be_attached()
     settle(page)
     tick(page, SHORT)
     page.get_by_role("button", name="Forget 2").click()

@@ -64,6 +64,7 @@ def measure(page: Page, file: Path) -> None:
     area.press("Control+Enter")
     expect(page.get_by_text("This wording is not kept yet.")).to_be_visible()
     page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_text("On 1 file")).to_be_visible()
     settle(page)
     page.get_by_role("button", name="Measure this wording").click()
     expect(page.get_by_text("Of 1 conversation: 1 better")).to_be_visible()
