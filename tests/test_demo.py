@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from mnemoscope import MemoryEngine
+from mnemoscope import PRESETS, MemoryEngine
+from mnemoscope.config_profiles import Profile
 from mnemoscope.connecting import open_connection
 from mnemoscope.connections import connection_to
 from mnemoscope.demo import MARIA, build_demo
+from mnemoscope.evaluation import collect, evaluate
 from mnemoscope.worklists import WORKLISTS
 
 
@@ -35,3 +37,14 @@ def test_an_item_that_cannot_be_read_in_full_ranks_with_the_rest(engine: MemoryE
 def test_the_trash_and_the_history_hold_what_was_done(engine: MemoryEngine) -> None:
     assert len(engine.trash((), subtree=True)) == 1
     assert {"insert", "update", "forget"} <= {change.action for change in engine.history()}
+
+
+def test_its_cases_name_memories_that_are_there_and_tell_profiles_apart(engine: MemoryEngine) -> None:
+    judged = collect(engine, engine.cases((), subtree=True))
+    assert len(judged) == 10
+    assert [each.missing for each in judged if each.missing] == []
+    evaluation = evaluate(judged, [Profile(name, PRESETS[name]) for name in ("classic", "precise")], ["mrr"])
+    classic, precise = (evaluation.summary(name)["mrr"] for name in ("classic", "precise"))
+    assert classic is not None
+    assert precise is not None
+    assert precise.mean > classic.mean

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from .cases import case
 from .config import PRESETS
 from .embedding import BundledEmbeddings
 from .engine import MemoryEngine
@@ -28,6 +29,23 @@ _QUESTIONS: dict[Namespace, tuple[str, ...]] = {
     ("memories", "ben"): ("Which languages does he write?", "Where does he work?"),
 }
 
+# What should come back for which query: enough to compare profiles by.
+_CASES: dict[Namespace, dict[str, str]] = {
+    ANA: {
+        "What must not be in her food?": "User is allergic to walnuts",
+        "Does she eat fish?": "User eats fish again",
+        "Which pet does she have?": "User has a cat called Pastel",
+        "How does she like to travel?": "User prefers trains to planes whenever there is a choice",
+        "What may the summer holiday cost?": "User's budget for the summer holiday is 3,000 euros, not a cent more",
+        "When must nobody call her?": "User asks: don't call me after nine in the evening, Inês sleeps lightly",
+    },
+    ("memories", "ben"): {
+        "Where does he work?": "User joined Microsoft on Monday",
+        "Which seat should be booked for him?": "User prefers aisle seats because they are tall",
+        "Where is he going with his brother?": "User is planning a trip to Oslo in March with their brother Tom",
+        "Which keyboard does he type on?": "User uses a Dvorak keyboard every day",
+    },
+}
 # What an older agent left that kept whatever it heard: work for a curator, something on every worklist.
 # Days ago, and the item as it was stored.
 _CLUTTER: tuple[tuple[int, dict[str, Any]], ...] = (
@@ -127,4 +145,6 @@ def _curate(engine: MemoryEngine, clock: _Clock, present: datetime) -> None:
     engine.remember_facts([note], ANA, source="support-desk", private=True, actor="curator")
     oldest = min(engine.list(ANA, limit=None), key=lambda record: (record.importance or 0.0, record.created_at))
     clock.now = present - timedelta(hours=20)
+    cases = [case(query, where, expected=[text]) for where, asked in _CASES.items() for query, text in asked.items()]
+    engine.save_cases(cases, actor="curator", reason="what the agent was asked and should have known")
     engine.forget(ANA, key=oldest.key, actor="curator", reason="no longer of any use")
