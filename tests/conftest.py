@@ -13,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine
+    from openai_server import OpenAIServer, Reply
     from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,6 +99,38 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
     _clear_caches()
     yield open_page
     _clear_caches()
+
+
+@pytest.fixture
+def script_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A folder for commands to run in, with nothing of this machine's settings."""
+    from app.settings import VARIABLES
+
+    for variable in VARIABLES.values():
+        monkeypatch.delenv(variable.name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
+    monkeypatch.setenv("MNEMOSCOPE_OPERATOR", "script")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAIServer]]:
+    """A function that serves these replies as the model `openai:test-model`."""
+    from openai_server import OpenAIServer
+
+    servers: list[OpenAIServer] = []
+
+    def serve(*replies: Reply) -> OpenAIServer:
+        servers.append(OpenAIServer(replies))
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("OPENAI_BASE_URL", servers[-1].url)
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.close()
 
 
 def _seed(engine: MemoryEngine) -> MemoryEngine:

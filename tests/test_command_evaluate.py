@@ -15,21 +15,11 @@ from mnemoscope.connecting import open_connection
 from mnemoscope.connections import connection_to
 
 from app.commands import mnemoscope
-from app.settings import VARIABLES
 
 ANA = ("memories", "ana")
 Invoke = Callable[..., Result]
+pytestmark = pytest.mark.usefixtures("script_home")
 FACTS = ("Ana lives in Lisbon", "Ana drinks green tea", "Ana plays chess")
-
-
-@pytest.fixture(autouse=True)
-def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for variable in VARIABLES.values():
-        monkeypatch.delenv(variable.name, raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

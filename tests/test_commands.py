@@ -14,21 +14,10 @@ from mnemoscope.connecting import open_connection
 from mnemoscope.connections import connection_to
 
 from app.commands import SCRIPTS, mnemoscope
-from app.settings import VARIABLES
 
 ANA = ("memories", "ana")
 Invoke = Callable[..., Result]
-
-
-@pytest.fixture(autouse=True)
-def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for variable in VARIABLES.values():
-        monkeypatch.delenv(variable.name, raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
-    monkeypatch.setenv("MNEMOSCOPE_OPERATOR", "script")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("script_home")
 
 
 @pytest.fixture

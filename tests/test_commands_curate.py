@@ -16,21 +16,11 @@ from mnemoscope.connections import connection_to
 from mnemoscope.retention import RetentionRule
 
 from app.commands import mnemoscope
-from app.settings import VARIABLES
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 TEXTS = ("Ana lives in Lisbon", "Ana lives in Lisbon!", "Ana drinks green tea")
 Invoke = Callable[..., Result]
-
-
-@pytest.fixture(autouse=True)
-def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for variable in VARIABLES.values():
-        monkeypatch.delenv(variable.name, raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
-    monkeypatch.setenv("MNEMOSCOPE_OPERATOR", "script")
+pytestmark = pytest.mark.usefixtures("script_home")
 
 
 @pytest.fixture

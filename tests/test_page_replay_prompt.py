@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,22 +38,6 @@ def by_wording(answers: dict[str, list[dict[str, Any]]]) -> Reply:
         says({"facts": answers[body["messages"][0]["content"]]})(handler, body)
 
     return reply
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAIServer]]:
-    """A function that serves these replies as the model `openai:test-model`."""
-    servers: list[OpenAIServer] = []
-
-    def serve(*replies: Reply) -> OpenAIServer:
-        servers.append(OpenAIServer(replies))
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("OPENAI_BASE_URL", servers[-1].url)
-        return servers[-1]
-
-    yield serve
-    for server in servers:
-        server.close()
 
 
 def edited(test: AppTest, text: str = OWN) -> AppTest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from engine_fixture import facts
@@ -34,22 +34,6 @@ SAID = [
     },
     {"content": "Ana owns a boat", "quote": "my boat", "message_ids": [], "subject": "Ana"},
 ]
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAIServer]]:
-    """A function that serves these replies as the model `openai:test-model`."""
-    servers: list[OpenAIServer] = []
-
-    def serve(*replies: object) -> OpenAIServer:
-        servers.append(OpenAIServer(replies))  # type: ignore[arg-type]
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("OPENAI_BASE_URL", servers[-1].url)
-        return servers[-1]
-
-    yield serve
-    for server in servers:
-        server.close()
 
 
 class Doubtful:
