@@ -16,7 +16,6 @@ from engine_fixture import ANA, BEN, Judge, contents, decide, engine_over, facts
 from mnemoscope import (
     ConfigurationError,
     InputError,
-    MemoryEngine,
     ModelError,
     NotFoundError,
     StoreError,
@@ -397,20 +396,6 @@ def test_a_job_that_was_done_and_not_marked_done_changes_nothing_when_it_comes_a
     assert engine.remember_once("Tea", ANA, job="job-1") is None
     assert len(reading.read) == 1
     assert len(engine.history(ANA)) == 1
-
-
-def test_of_two_who_do_the_same_job_at_the_same_time_one_writes() -> None:
-    engine = engine_over()
-
-    def meanwhile(text: str) -> list[Any]:
-        other = MemoryEngine(engine.store, extractor=lines_of, consolidator=Judge())
-        other._turns = type(other._turns)()
-        assert other.remember_once("Tea by the other", ANA, job="job-1") is not None
-        return lines_of(text)
-
-    engine.extractor = meanwhile
-    assert engine.remember_once("Tea by the first", ANA, job="job-1") is None
-    assert contents(engine) == ["Tea by the other"]
 
 
 def test_two_backgrounds_share_one_queue(tmp_path: Path) -> None:

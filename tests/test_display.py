@@ -31,7 +31,7 @@ def test_a_joiner_between_latin_letters_is_hidden_text() -> None:
 
 @given(st.text(st.characters()))
 def test_safe_text_can_always_be_encoded(text: str) -> None:
-    display.safe(text + "\udfff").encode()
+    assert display.safe(text + "\udfff").encode().decode().endswith("<U+DFFF>")
 
 
 def test_cut_says_how_much_is_left_out() -> None:

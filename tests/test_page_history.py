@@ -249,6 +249,12 @@ def test_what_was_trimmed_is_not_guessed(dashboard: Dashboard, seeded_engine: Me
 
 
 def test_an_empty_history_says_so(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
-    for view in ("Changes", history_undo.LABEL, "Then and now"):
+    says = {
+        "Changes": "Nothing has changed here yet",
+        history_undo.LABEL: "Choose whose changes to take back",
+        "Then and now": "Nothing is remembered here yet",
+    }
+    for view, words in says.items():
         test = dashboard(empty_engine, "history", query={"h_view": view})
         assert not test.exception
+        assert words in texts(test)

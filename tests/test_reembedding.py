@@ -30,14 +30,15 @@ from mnemoscope.errors import (
     StoreError,
 )
 from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.identity import EmbedderIdentity, stored_identity
+from mnemoscope.identity import IDENTITY_AT, EmbedderIdentity, stored_identity
 from mnemoscope.indexed import indexed_text
 from mnemoscope.journal import book
 from mnemoscope.reembed_job import MADE_WHILE_WAITING, Pace, ReembedJob
 from mnemoscope.reembed_state import LEASE, REEMBEDDING_AT, ReembedState, worker_name
 from mnemoscope.stores import adapt
-from mnemoscope.stores.base import Snapshot, Write
+from mnemoscope.stores.base import Guard, Snapshot, Write
 from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.postgres_writing import lock
 from mnemoscope.stores.sqlite import open_sqlite
 from mnemoscope.stores.view import View
 from stores_fixture import memory_store, postgres_database
@@ -654,12 +655,11 @@ def test_a_role_that_does_not_own_the_table_is_told_at_once(filled: Home) -> Non
 def test_writers_under_one_identity_do_not_wait_for_each_other(filled: Home) -> None:
     engines: Sequence[MemoryEngine] = [filled.engine(), filled.engine()]
     for number, engine in enumerate(engines):
-        engine.remember(f"Writer {number} notes something", (*ANA, str(number)), extract=False)
+        engine.remember(f"Writer {number} notes it", (*ANA, str(number)), extract=False)
     if filled.kind == "postgres":
         with psycopg.connect(filled.address) as held:
             # As a writer of another namespace holds it while its transaction is open.
-            from mnemoscope.stores.base import Guard
-            from mnemoscope.stores.postgres_writing import lock
-
-            lock(held, [Guard(("__mnemoscope__", "meta"), "embedder", None, shared=True)])
+            lock(held, [Guard(*IDENTITY_AT, None, shared=True)])
             engines[0].remember("Nobody waits", (*ANA, "0"), extract=False)
+            assert {record.content for record in engines[1].list((*ANA, "0"))} == {"Writer 0 notes it", "Nobody waits"}
+    assert [record.content for record in engines[0].list((*ANA, "1"))] == ["Writer 1 notes it"]
