@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -431,9 +432,19 @@ def test_each_knob_of_the_ranking_changes_a_result() -> None:
     assert first(recency_weight=0.3, importance_weight=0.2, default_importance=0.9, recency_half_life_days=1) == "new"
 
 
-def test_times_by_step_are_told() -> None:
-    engine = engine_over()
-    assert list(engine.recall("tea", ANA).timings) == ["embed", "fetch", "rank"]
+@pytest.mark.parametrize("ago", [None, timedelta(0)])
+def test_times_are_told_by_the_step_that_took_them(ago: timedelta | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(CountingEmbeddings):
+        def embed_query(self, text: str) -> list[float]:
+            seconds[0] += 5.0
+            return super().embed_query(text)
+
+    seconds = [0.0]
+    engine = engine_over(memory_store(Slow()))
+    engine.remember_facts(facts("tea"), ANA)
+    monkeypatch.setattr("mnemoscope.recalling.time", SimpleNamespace(perf_counter=lambda: seconds[0]))
+    timings = engine.recall("tea", ANA, as_of=None if ago is None else engine._clock() - ago).timings
+    assert dict(timings) == {"embed": 5.0, "fetch": 0.0, "rank": 0.0}
 
 
 def test_an_empty_namespace_is_an_empty_exact_result() -> None:

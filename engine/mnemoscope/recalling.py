@@ -22,7 +22,7 @@ from .index import IndexCache, ScopeIndex, index_of
 from .journal import Journal
 from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
 from .past import with_vectors
-from .ranking import rank
+from .ranking import Candidates, rank
 from .recall import RecallResult, count_of, gather, widen
 from .records import MemoryRecord
 from .steps import Step, Steps
@@ -56,6 +56,20 @@ class Request:
     subtree: bool
     max_tokens: int | None = None
     as_of: datetime | None = None
+
+
+class _Stopwatch:
+    """Seconds of each step of a recall, whatever their order and however often one is taken."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(("embed", "fetch", "rank"), 0.0)
+        self._began = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        """What has passed since the last lap belongs to this step."""
+        now = time.perf_counter()
+        self.seconds[step] += now - self._began
+        self._began = now
 
 
 def request(
@@ -118,28 +132,8 @@ def recalled(
         EmbeddingError: the embedder failed, or does not fit the store's vectors.
         InputError: nobody knows how the store was at that moment, or it has not come yet.
     """
-    marks = [time.perf_counter()]
-    if asked.as_of is not None:
-        index = yield from _index_then(adapter, journal, asked, now)
-        marks.append(time.perf_counter())
-        yield Step(journal.embedders.require)
-        vector = yield from embed_query(adapter, asked.query)
-        _check_fits(vector, index)
-        candidates = gather(index, vector, asked.query, asked.visibility, asked.config, asked.as_of)
-        marks.append(time.perf_counter())
-    elif adapter.abilities.reads_vectors and adapter.embeddings is not None:
-        found, index = yield from _matching(adapter, indexes, journal.embedders, asked, marks)
-        candidates = gather(index, found, asked.query, asked.visibility, asked.config, now)
-    elif (yield Step(journal.embedders.check)):
-        marks.append(time.perf_counter())
-        index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
-        candidates = gather(index, None, asked.query, asked.visibility, asked.config, now)
-        marks.append(time.perf_counter())
-    else:
-        marks.append(time.perf_counter())
-        search = functools.partial(widen, adapter, asked.namespace, asked.query, asked.visibility, asked.config, now)
-        candidates = yield Step(functools.partial(search, limit=asked.limit, subtree=asked.subtree))
-        marks.append(time.perf_counter())
+    watch = _Stopwatch()
+    candidates = yield from _candidates(adapter, indexes, journal, asked, now, watch)
     ranking = rank(
         candidates,
         asked.config,
@@ -148,8 +142,7 @@ def recalled(
         min_similarity=asked.min_similarity,
         max_tokens=asked.max_tokens,
     )
-    marks.append(time.perf_counter())
-    timings = dict(zip(("embed", "fetch", "rank"), np.diff(marks).tolist(), strict=True))
+    watch.lap("rank")
     return RecallResult(
         query=asked.query,
         namespace=asked.namespace,
@@ -157,7 +150,7 @@ def recalled(
         limit=asked.limit,
         min_score=asked.min_score,
         min_similarity=asked.min_similarity,
-        timings=timings,
+        timings=watch.seconds,
         max_tokens=asked.max_tokens,
         as_of=asked.as_of,
         counting=functools.partial(count_of, adapter, asked.namespace, subtree=asked.subtree),
@@ -166,19 +159,44 @@ def recalled(
     )
 
 
+def _candidates(
+    adapter: StoreAdapter, indexes: IndexCache, journal: Journal, asked: Request, now: datetime, watch: _Stopwatch
+) -> Steps[Candidates]:
+    """What is considered: of then, by vectors that can be read, by words alone, or by the store's own search."""
+    if asked.as_of is not None:
+        index = yield from _index_then(adapter, journal, asked, now)
+        watch.lap("fetch")
+        yield Step(journal.embedders.require)
+        vector = yield from embed_query(adapter, asked.query)
+        _check_fits(vector, index)
+        watch.lap("embed")
+        return gather(index, vector, asked.query, asked.visibility, asked.config, asked.as_of)
+    if adapter.abilities.reads_vectors and adapter.embeddings is not None:
+        found, index = yield from _matching(adapter, indexes, journal.embedders, asked, watch)
+        return gather(index, found, asked.query, asked.visibility, asked.config, now)
+    if (yield Step(journal.embedders.check)):
+        index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
+        watch.lap("fetch")
+        return gather(index, None, asked.query, asked.visibility, asked.config, now)
+    search = functools.partial(widen, adapter, asked.namespace, asked.query, asked.visibility, asked.config, now)
+    candidates: Candidates = yield Step(functools.partial(search, limit=asked.limit, subtree=asked.subtree))
+    watch.lap("fetch")
+    return candidates
+
+
 def _matching(
-    adapter: StoreAdapter, indexes: IndexCache, embedders: Embedders, asked: Request, marks: list[float]
+    adapter: StoreAdapter, indexes: IndexCache, embedders: Embedders, asked: Request, watch: _Stopwatch
 ) -> Steps[tuple[NDArray[np.float32] | None, ScopeIndex]]:
     """The vector of the query and the index, both by one embedder; no vector where the store's cannot be had."""
     while True:
         used = adapter.embeddings
         vector = None if embedders.difference else (yield from embed_query(adapter, asked.query))
-        marks[1:] = [time.perf_counter()]
+        watch.lap("embed")
         index = yield Step(functools.partial(indexes.get, asked.namespace, subtree=asked.subtree))
         # Looked at afterwards: so long as the store has not gone over by now, the index is of this embedder.
         differed = bool(embedders.difference)
         differs = bool((yield Step(embedders.check)))
-        marks.append(time.perf_counter())
+        watch.lap("fetch")
         if differs:
             return None, index
         if adapter.embeddings is used and not differed:

@@ -164,8 +164,6 @@ class Writing(Reading):
         async with self._turns.aof(where):
             return await arun(self._remembered(plan, actor))
 
-    # Procedures
-
     def _planner(self, extractor: Any = None) -> Planner:
         chosen = self.extractor if extractor is None else extractor
         require = self._journal.embedders.require
