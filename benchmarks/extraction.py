@@ -1,4 +1,4 @@
-"""How much of what people noted of LoCoMo's conversations an extractor finds.
+"""How much of LoCoMo's observations an extractor finds.
 
 With the project installed, run `python benchmarks/extraction.py path/to/locomo.json`. The data set
 (snap-research/LoCoMo, CC BY-NC 4.0) is not part of this project. Each session is one conversation; its observations
