@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import streamlit as st
 from mnemoscope.access import AskedQuery
@@ -13,7 +14,7 @@ from app.kept import kept, stamp
 from app.scope import Scope
 from app.session import Session
 
-__all__ = ["AGENTS_KEY", "OWN_KEY", "QUERY_KEY", "agents_queries", "draw"]
+__all__ = ["AGENTS_KEY", "OWN_KEY", "QUERY_KEY", "agents_queries", "draw", "labelled"]
 
 QUERY_KEY = "r_q"
 OWN_KEY, AGENTS_KEY = "recall.history.own", "recall.history.agents"
@@ -38,6 +39,11 @@ def agents_queries(working: Session, here: Scope) -> list[AskedQuery]:
         stamp(working, here, "access"),
         lambda: working.engine.queries(here.namespace, subtree=here.subtree, limit=_OFFERED),
     )
+
+
+def labelled(each: AskedQuery, now: datetime) -> str:
+    """A query in a list: its text, how often it was asked, and how long ago."""
+    return f"{one_line(each.query, _TEXT_LIMIT)}  ·  {counted(each.count, 'time')}, {age(each.last, now)}"
 
 
 def _noted(asked: str) -> list[str]:
@@ -69,9 +75,7 @@ def _draw_agents(queries: Sequence[AskedQuery]) -> None:
         list(known),
         None,
         key=AGENTS_KEY,
-        format_func=lambda text: (
-            f"{one_line(text, _TEXT_LIMIT)}  ·  {counted(known[text].count, 'time')}, {age(known[text].last, now)}"
-        ),
+        format_func=lambda text: labelled(known[text], now),
         placeholder="Ask again",
         on_change=_ask_again,
         args=(AGENTS_KEY,),

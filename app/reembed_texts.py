@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.display import megabytes, one_line
+from app.display import counted, megabytes, one_line
 
 if TYPE_CHECKING:
     from mnemoscope.reembed_state import ReembedState
@@ -47,7 +47,5 @@ def duration(seconds: float) -> str:
     """A time in the largest unit that fits."""
     for name, size in (("hour", 3600), ("minute", 60)):
         if seconds >= size:
-            number = round(seconds / size)
-            return f"{number} {name}{'s'[: number != 1]}"
-    number = max(round(seconds), 1)
-    return f"{number} second{'s'[: number != 1]}"
+            return counted(round(seconds / size), name)
+    return counted(max(round(seconds), 1), "second")

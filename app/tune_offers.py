@@ -11,7 +11,7 @@ from mnemoscope.cases import Case
 from mnemoscope.times import utc_now
 
 from app import feedback, recall_history, session, tune_new_case
-from app.display import age, counted, one_line
+from app.display import counted, one_line
 from app.kept import kept, stamp
 from app.scope import Scope
 from app.session import Session
@@ -73,9 +73,7 @@ def _draw_asked(queries: Sequence[AskedQuery]) -> None:
         list(known),
         None,
         key=ASKED_KEY,
-        format_func=lambda text: (
-            f"{one_line(text, _TEXT_LIMIT)}  ·  {counted(known[text].count, 'time')}, {age(known[text].last, now)}"
-        ),
+        format_func=lambda text: recall_history.labelled(known[text], now),
         placeholder="The most frequent first",
         help="Puts it into the new case above; there, say what should come back.",
         on_change=_take,
