@@ -15,6 +15,7 @@ from app.scripting import (
     NAMESPACE_OPTION,
     SCOPE_OPTION,
     SUBTREE_OPTION,
+    on_this_store,
     print_json,
     report_changes,
     script_options,
@@ -22,6 +23,7 @@ from app.scripting import (
     working_engine,
     writing_options,
 )
+from app.shell_words import namespace_word
 
 if TYPE_CHECKING:
     from mnemoscope import Finding
@@ -66,7 +68,7 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
     with working_engine(options, writing=not dry_run) as engine:
         plan = engine.plan_adoption(asked["namespace"], subtree=asked["subtree"])
         for each in plan.unadoptable:
-            where = show_namespace(each.namespace)
+            where = namespace_word(each.namespace)
             click.echo(f"Left as it is: {where}  {one_line(each.key)}  {one_line(each.reason)}", err=True)
         for hint in plan.hints:
             field = f'text_fields = {{ "{show_namespace(hint.namespace)}" = "{hint.field}" }}'
@@ -99,7 +101,7 @@ def _named(findings: Sequence[Finding], ids: Sequence[str], name: str) -> list[F
         if each not in by_id:
             raise click.ClickException(
                 f"The worklist {name} has no row {one_line(each)}: its memories changed, or it is settled. "
-                f"Print it again: mnemoscope worklist {name}."
+                f"Print it again: {on_this_store(f'worklist {name}')}."
             )
     return [by_id[each] for each in dict.fromkeys(ids)]
 
@@ -112,7 +114,7 @@ def _print_findings(findings: Sequence[Finding], *, as_json: bool) -> None:
         proposal = finding.proposal.kind if finding.proposal else "look"
         keys = " ".join(one_line(key) for _, key in finding.refs)
         click.echo(
-            f"{finding.id}  {proposal}  {show_namespace(finding.namespace)}  {keys}  {one_line(finding.reason, 500)}"
+            f"{finding.id}  {proposal}  {namespace_word(finding.namespace)}  {keys}  {one_line(finding.reason, 500)}"
         )
 
 
@@ -135,5 +137,5 @@ def _print_plan(*, as_json: bool, **figures: Any) -> None:
     for name, value in figures.items():
         if isinstance(value, dict):
             value = ", ".join(f"{one_line(str(each))} {number:,}" for each, number in value.items())
-        if value is not None:
+        if value not in (None, ""):
             click.echo(f"{name.replace('_', ' ')}: {value}")

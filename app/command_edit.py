@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.scripting import (
+    NAMESPACE,
     place_options,
     places_of,
     report_changes,
@@ -62,7 +63,7 @@ def merge(*, as_json: bool, **options: Any) -> None:
 @click.command()
 @writing_options
 @place_options
-@click.option("--to", "target", required=True, help="The namespace they go to.")
+@click.option("--to", "target", type=NAMESPACE, required=True, help="The namespace they go to.")
 def move(*, as_json: bool, target: str, **options: Any) -> None:
     """Take memories to another namespace, under the same keys."""
     asked = taken_out(options, "namespace", "keys", "reason")

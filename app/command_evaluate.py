@@ -9,7 +9,7 @@ import click
 
 from app.display import counted, one_line
 from app.options import settings_from
-from app.scripting import print_json, script_options, working_engine
+from app.scripting import NAMESPACE, print_json, script_options, working_engine
 
 if TYPE_CHECKING:
     from mnemoscope.cases import Case
@@ -26,7 +26,9 @@ _WIDTH = 26
 @click.option("--against", multiple=True, metavar="PROFILE", help="Also measure this profile; repeatable.")
 @click.option("--metric", "metrics", multiple=True, help='Measure this, such as "ndcg@10"; repeatable.')
 @click.option("--fail-under", multiple=True, metavar="METRIC=VALUE", help="End with 1 where it is worse; repeatable.")
-@click.option("--namespace", help="The namespace of cases that name none; without FILE, whose cases are taken.")
+@click.option(
+    "--namespace", type=NAMESPACE, help="The namespace of cases that name none; without FILE, whose cases are taken."
+)
 @click.option("--source", help="On whose behalf: makes that source's private memories visible.")
 @click.option("--include-private", is_flag=True, help="Everybody's private memories too.")
 def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:

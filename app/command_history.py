@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from mnemoscope.changes import ACTIONS
-from mnemoscope.namespaces import show_namespace
+from mnemoscope.errors import NotFoundError
 
 from app.display import one_line
 from app.scripting import (
@@ -17,6 +17,7 @@ from app.scripting import (
     SCOPE_OPTION,
     SUBTREE_OPTION,
     change_value,
+    on_this_store,
     print_changes,
     print_json,
     print_records,
@@ -26,9 +27,10 @@ from app.scripting import (
     working_engine,
     writing_options,
 )
+from app.shell_words import namespace_word
 
 if TYPE_CHECKING:
-    from mnemoscope import UndoPlan
+    from mnemoscope import MemoryEngine, UndoPlan
 
 __all__ = ["forget", "history", "undo"]
 
@@ -118,6 +120,7 @@ def forget(
             "--source."
         )
     with working_engine(options, writing=not dry_run) as engine:
+        _check_there(engine, asked["namespace"], keys)
         forgotten = engine.forget(
             **asked,
             keys=keys or None,
@@ -135,14 +138,20 @@ def forget(
         click.echo(f"… and {forgotten - len(forgotten.sample):,} more", err=True)
     click.echo(f"{'Would be forgotten' if dry_run else 'Forgotten'}: {int(forgotten):,}", err=True)
     if forgotten.group:
-        click.echo(f"To take it back: mnemoscope undo {forgotten.group}", err=True)
+        click.echo(f"To take it back: {on_this_store(f'undo {forgotten.group}')}", err=True)
+
+
+def _check_there(engine: MemoryEngine, namespace: tuple[str, ...], keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if engine.get(namespace, key) is None:
+            raise NotFoundError(f"There is no memory {key!r} in {namespace_word(namespace)}; nothing was forgotten.")
 
 
 def _print_kept(plan: UndoPlan) -> None:
     for each in plan.blocked:
         where, key = each.ref
-        click.echo(f"Stays as it is: {show_namespace(where)}  {one_line(key)}  {one_line(each.obstacle)}", err=True)
+        click.echo(f"Stays as it is: {namespace_word(where)}  {one_line(key)}  {one_line(each.obstacle)}", err=True)
 
 
 def _days(number: float | None) -> timedelta | None:
-    return None if number is None else timedelta(days=number)
+    return None if number is None else timedelta(days=min(number, timedelta.max.days))

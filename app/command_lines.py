@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
-from mnemoscope.namespaces import Namespace, show_namespace
+from mnemoscope.namespaces import Namespace
 from mnemoscope.secrecy import MASK
 from mnemoscope.stores.base import Ref
 
 from app import session
 from app.connect_snippet import PASSWORD
 from app.settings import Settings
+from app.shell_words import namespace_word, quoted
 
-__all__ = ["at_places", "call", "quoted"]
+__all__ = ["at_places", "call"]
 
 _WIDTH = 80
 
@@ -27,7 +27,7 @@ def call(name: str, *arguments: str, namespace: Namespace = (), **options: objec
     Options are named as in Python: those that are None, False or empty are left out, True is a flag, and a list
     repeats its option.
     """
-    given = {"namespace": show_namespace(namespace) if namespace else None, **options}
+    given = {"namespace": namespace_word(namespace) if namespace else None, **options}
     if not namespace and name != "recall":
         # Without a namespace these mean the whole store anyway.
         given.pop("subtree", None)
@@ -45,22 +45,6 @@ def at_places(name: str, refs: Iterable[Ref], **options: object) -> str:
         for namespace, group in groupby(sorted(refs), key=itemgetter(0))
     ]
     return "\n".join(lines)
-
-
-def quoted(text: str) -> str:
-    """The text as one word of a shell; what cannot be printed is escaped as bash, zsh and ksh read it."""
-    if text.isprintable():
-        return shlex.quote(text)
-    return "$'" + "".join(map(_escaped, text)) + "'"
-
-
-def _escaped(character: str) -> str:
-    if character in "\\'":
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    number = ord(character)
-    return f"\\u{number:04x}" if number < 0x1_0000 else f"\\U{number:08x}"
 
 
 def _written(options: dict[str, object]) -> list[str]:

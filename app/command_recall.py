@@ -19,6 +19,7 @@ from app.scripting import (
     taken_out,
     working_engine,
 )
+from app.shell_words import namespace_word
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryMatch, RecallResult
@@ -36,12 +37,16 @@ class _Filter(click.ParamType[dict[str, Any]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
         try:
-            found = value if isinstance(value, dict) else json.loads(value)
-        except ValueError:
+            found = value if isinstance(value, dict) else json.loads(value, parse_constant=_no_number)
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             self.fail(f'{value!r} is no JSON object; write it as \'{{"metadata.team": "red"}}\'.', param, ctx)
         return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 FILTER = _Filter()
@@ -68,7 +73,9 @@ _private_option = click.option("--include-private", is_flag=True, help="Everybod
 @_category_option
 @_source_option
 @_private_option
-def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, ...], **options: Any) -> None:
+def recall(
+    *, query: str, namespace: tuple[str, ...], as_json: bool, categories: tuple[str, ...], **options: Any
+) -> None:
     """Recall what matters to QUERY, best first; the recall is not noted as an agent's."""
     asked = taken_out(options, *_ASKED)
     if not namespace and not asked["subtree"]:
@@ -81,7 +88,11 @@ def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, 
             print_json(_result_value(result))
             return
         for match in result:
-            click.echo(f"{match.score:.3f}  {one_line(match.record.key)}  {one_line(match.record.content, 500)}")
+            where = f"{namespace_word(match.record.namespace)}  " if asked["subtree"] else ""
+            text = one_line(match.record.content, 500)
+            click.echo(f"{match.score:.3f}  {where}{one_line(match.record.key)}  {text}")
+        if result.notice:
+            click.echo(one_line(result.notice, 500), err=True)
         for reason, count in result.dropped_counts.items():
             if reason is not Drop.BEYOND_LIMIT:
                 click.echo(f"{count:,} not returned: {reason.label}.", err=True)
@@ -98,7 +109,7 @@ def recall(*, query: str, namespace: str, as_json: bool, categories: tuple[str, 
 @_source_option
 @_private_option
 def listing(
-    *, namespace: str, subtree: bool, as_json: bool, categories: tuple[str, ...], limit: int, **options: Any
+    *, namespace: tuple[str, ...], subtree: bool, as_json: bool, categories: tuple[str, ...], limit: int, **options: Any
 ) -> None:
     """List memories, the latest changed first."""
     seen = {name: options.pop(name) for name in ("source", "include_private")}
@@ -120,6 +131,8 @@ def _result_value(result: RecallResult) -> dict[str, Any]:
     return {
         "query": result.query,
         "exact": result.exact,
+        "embedder": result.embedder,
+        "notice": result.notice,
         "examined": result.examined,
         "total": result.total,
         "dropped": {reason.label: count for reason, count in result.dropped_counts.items()},

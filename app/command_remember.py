@@ -10,7 +10,15 @@ import click
 
 from app.display import one_line
 from app.options import model_option, said_plainly
-from app.scripting import DRY_RUN_OPTION, NAMESPACE_OPTION, print_json, record_value, working_engine, writing_options
+from app.scripting import (
+    DRY_RUN_OPTION,
+    NAMESPACE_OPTION,
+    on_this_store,
+    print_json,
+    record_value,
+    working_engine,
+    writing_options,
+)
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine, Plan
@@ -43,7 +51,7 @@ def remember(*, text: str | None, file: Path | None, as_json: bool, dry_run: boo
     contents, unreadable = _contents(text, file)
     results: list[dict[str, Any]] = []
     try:
-        with working_engine(options, writing=not dry_run) as engine:
+        with working_engine(options, writing=not dry_run, makes=True) as engine:
             for content in contents:
                 results.append(_result(engine, content, terms, extract=extract, dry_run=dry_run))
     finally:
@@ -104,4 +112,5 @@ def _print(results: list[dict[str, Any]], *, as_json: bool) -> None:
         if not result["facts"]:
             click.echo("No fact was found.", err=True)
         if result["group"]:
-            click.echo(f"To take it back: mnemoscope undo {result['group']}", err=True)
+            undo = on_this_store(f"undo {result['group']}")
+            click.echo(f"To take it back: {undo}", err=True)

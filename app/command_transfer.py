@@ -16,6 +16,7 @@ from app.display import one_line
 from app.options import said_plainly
 from app.scripting import (
     DRY_RUN_OPTION,
+    NAMESPACE,
     SCOPE_OPTION,
     SUBTREE_OPTION,
     print_json,
@@ -68,21 +69,28 @@ def export(*, output: Path | None, as_json: bool, **options: Any) -> None:
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @writing_options
-@click.option("--namespace", help="Where to; where the file says by default.")
+@click.option("--namespace", type=NAMESPACE, help="Where to; where the file says by default.")
 @click.option(
     "--conflicts", type=click.Choice(_RULES), default="skip", show_default=True,
     help="What becomes of a row whose place is taken: keep what is there, take the file's, or the newer one.",
 )  # fmt: skip
 @DRY_RUN_OPTION
 def importing(
-    *, file: Path, namespace: str | None, conflicts: Any, as_json: bool, dry_run: bool, reason: str, **options: Any
+    *,
+    file: Path,
+    namespace: tuple[str, ...] | None,
+    conflicts: Any,
+    as_json: bool,
+    dry_run: bool,
+    reason: str,
+    **options: Any,
 ) -> None:
     """Import FILE: an export, or memories of mem0, CrewAI, `langgraph-memory` or any JSON with a `content`.
 
     All of it is one change that can be undone. It takes the role admin.
     """
     _check_readable(file)
-    with working_engine(options, writing=not dry_run, needed="admin") as engine, file.open("rb") as data:
+    with working_engine(options, writing=not dry_run, needed="admin", makes=True) as engine, file.open("rb") as data:
         plan = engine.plan_import(data, namespace or None, conflicts=conflicts, name=file.name)
         changes = [] if dry_run else engine.apply_import(plan, reason=reason)
     group = changes[0].group if changes else None
@@ -126,7 +134,7 @@ def _written(pieces: Iterator[bytes], output: Path) -> tuple[int, int]:
                 stream.write(piece)
         unfinished.replace(output)
     except OSError as error:
-        raise click.ClickException(f"{output} cannot be written: {error}. Name another file.") from error
+        raise click.ClickException(f"{output} cannot be written: {error.strerror}. Name another file.") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return size, lines

@@ -9,6 +9,7 @@ from mnemoscope.namespaces import show_namespace
 
 from app.display import one_line
 from app.scripting import (
+    NAMESPACE,
     SCOPE_OPTION,
     SUBTREE_OPTION,
     place_options,
@@ -21,6 +22,7 @@ from app.scripting import (
     working_engine,
     writing_options,
 )
+from app.shell_words import namespace_word
 
 if TYPE_CHECKING:
     from mnemoscope import ErasureReceipt, Tombstone
@@ -41,7 +43,7 @@ def trash(*, as_json: bool, namespace: str, subtree: bool, **options: Any) -> No
         return
     for stone in stones:
         record = stone.record
-        when, where = f"{stone.forgotten_at:%Y-%m-%d %H:%M:%S}", show_namespace(record.namespace)
+        when, where = f"{stone.forgotten_at:%Y-%m-%d %H:%M:%S}", namespace_word(record.namespace)
         parts = (when, stone.actor, stone.reason or "-", where, record.key, record.content)
         click.echo("  ".join(one_line(part, 500) for part in parts))
 
@@ -72,12 +74,14 @@ def allow(*, as_json: bool, no_more: bool, **options: Any) -> None:
 @click.command()
 @writing_options
 @place_options
-@click.option("--confirm", required=True, help="The namespace once more: it cannot be undone.")
+@click.option("--confirm", type=NAMESPACE, required=True, help="The namespace once more: it cannot be undone.")
 def erase(*, as_json: bool, **options: Any) -> None:
     """Remove memories for good: items, trash, history, access notes and vectors. It takes the role admin."""
     asked = taken_out(options, "namespace", "keys", "confirm", "reason")
     with working_engine(options, writing=True, needed="admin") as engine:
-        receipt = engine.erase(asked["namespace"], asked["keys"], confirm=asked["confirm"], reason=asked["reason"])
+        receipt = engine.erase(
+            asked["namespace"], asked["keys"], confirm=show_namespace(asked["confirm"]), reason=asked["reason"]
+        )
     if as_json:
         print_json(_receipt_value(receipt))
     else:

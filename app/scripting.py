@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from mnemoscope.errors import PermissionDeniedError
-from mnemoscope.namespaces import read_namespace, show_namespace
+from mnemoscope.errors import NamespaceError, PermissionDeniedError, StoreUnavailableError
+from mnemoscope.namespaces import read_namespace
 from mnemoscope.roles import Role, may
 from mnemoscope.times import from_iso
 
 from app.display import one_line
 from app.options import operator_option, role_option, said_plainly, settings_from, store_options
+from app.shell_words import namespace_word, quoted, read_namespace_word
 
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine, MemoryRecord
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 __all__ = [
     "DRY_RUN_OPTION",
     "MOMENT",
+    "NAMESPACE",
     "NAMESPACE_OPTION",
     "SCOPE_OPTION",
     "SUBTREE_OPTION",
     "change_value",
+    "on_this_store",
     "place_options",
     "places_of",
     "print_changes",
@@ -46,19 +49,34 @@ _LONGEST_LINE = 500
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+class _Namespace(click.ParamType[tuple[str, ...]]):
+    name = "namespace"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        try:
+            return value if isinstance(value, tuple) else read_namespace_word(value)
+        except NamespaceError as error:
+            self.fail(str(error), param, ctx)
+
+
 class _Moment(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         try:
             return value if isinstance(value, datetime) else from_iso(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             self.fail(f"{value!r} is no time; write it as 2026-01-31 or 2026-01-31T18:30+02:00.", param, ctx)
 
 
-NAMESPACE_OPTION = click.option("--namespace", required=True, help='The namespace, such as "memories/ana".')
+NAMESPACE = _Namespace()
+"""The type of an option that is a namespace: "a/b", or a JSON list where a label has a slash of its own."""
+
+NAMESPACE_OPTION = click.option(
+    "--namespace", type=NAMESPACE, required=True, help='The namespace, such as "memories/ana".'
+)
 SCOPE_OPTION = click.option(
-    "--namespace", default="", help='The namespace, such as "memories/ana"; the whole store by default.'
+    "--namespace", type=NAMESPACE, default="", help='The namespace, such as "memories/ana"; the whole store by default.'
 )
 SUBTREE_OPTION = click.option("--subtree", is_flag=True, help="Also the namespaces below it.")
 MOMENT = _Moment()
@@ -91,11 +109,12 @@ def place_options(command: _Command) -> _Command:
 
 @contextmanager
 def working_engine(
-    given: Mapping[str, Any], *, writing: bool = False, needed: Role = "editor"
+    given: Mapping[str, Any], *, writing: bool = False, needed: Role = "editor", makes: bool = False
 ) -> Iterator[MemoryEngine]:
     """The engine over the connection that the options name; errors become one line and exit code 1.
 
-    Without `writing` nothing in the store is made or changed. `needed` is the role that writing takes.
+    Without `writing` nothing in the store is made or changed. `needed` is the role that writing takes, and `makes`
+    says that a store that is not there is made: only where something is put into it.
     """
     from mnemoscope.connecting import open_connection
 
@@ -108,7 +127,10 @@ def working_engine(
         role = offered.roles.of(None)
         if writing and not may(role, needed):
             raise PermissionDeniedError(f"Your role is {role}, and this takes the role {needed}; nothing was written.")
-        engine = open_connection(offered.find(None), writing=writing, touch=False)
+        connection = offered.find(None)
+        if writing and not makes and connections.version_of(connection) == connections.MISSING:
+            raise StoreUnavailableError(f"There is no SQLite file {connection.file()}. Check the path.")
+        engine = open_connection(connection, writing=writing, touch=False)
         engine.actor = settings.operator
         try:
             if writing and (closed := connections.closed_because(engine)):
@@ -121,6 +143,14 @@ def working_engine(
 def taken_out(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """These options, taken out of what the command was given: the rest says which store."""
     return {name: options.pop(name) for name in names}
+
+
+def on_this_store(line: str) -> str:
+    """A command to be copied, on the store of the command that runs."""
+    given = click.get_current_context().params
+    names = ("store", "config", "connection", "embedder", "next_embedder")
+    words = [f"--{name.replace('_', '-')} {quoted(str(given[name]))}" for name in names if given.get(name)]
+    return " ".join(["mnemoscope", line, *words])
 
 
 def places_of(asked: Mapping[str, Any]) -> list[Ref]:
@@ -148,7 +178,7 @@ def print_json(value: object) -> None:
 def print_records(records: Sequence[MemoryRecord]) -> None:
     """Print one line a memory: namespace, key and text."""
     for record in records:
-        click.echo(f"{show_namespace(record.namespace)}  {one_line(record.key)}  {_short(record.content)}")
+        click.echo(f"{namespace_word(record.namespace)}  {one_line(record.key)}  {_short(record.content)}")
 
 
 def print_changes(changes: Sequence[Change]) -> None:
@@ -160,7 +190,7 @@ def print_changes(changes: Sequence[Change]) -> None:
             change.action,
             change.actor,
             change.group,
-            show_namespace(change.namespace),
+            namespace_word(change.namespace),
             change.key,
             "(erased)" if change.erased else _short(text or ""),
         )
@@ -174,7 +204,7 @@ def report_changes(changes: Sequence[Change], *, as_json: bool) -> None:
         return
     print_changes(changes)
     if changes:
-        click.echo(f"To take it back: mnemoscope undo {changes[0].group}", err=True)
+        click.echo(f"To take it back: {on_this_store(f'undo {changes[0].group}')}", err=True)
     else:
         click.echo("Nothing was changed.", err=True)
 

@@ -48,7 +48,7 @@ def test_a_command_names_the_store_and_its_options(store: Path) -> None:
     line = command_lines.call("forget", namespace=("memories", "ana"), key=["a b", "c"], dry_run=True, reason="")
     name, given = parsed(line.replace("\\\n", ""))
     assert name == "forget"
-    assert (given["store"], given["namespace"]) == (str(store), "memories/ana")
+    assert (given["store"], given["namespace"]) == (str(store), ("memories", "ana"))
     assert (given["keys"], given["dry_run"], given["reason"]) == (("a b", "c"), True, "")
 
 
@@ -63,8 +63,8 @@ def test_memories_of_several_namespaces_take_one_command_each() -> None:
     refs = [(("b",), "1"), (("a",), "2"), (("b",), "3")]
     lines = command_lines.at_places("restore", refs).replace(" \\\n", "").splitlines()
     assert [(parsed(line)[1]["namespace"], parsed(line)[1]["keys"]) for line in lines] == [
-        ("a", ("2",)),
-        ("b", ("1", "3")),
+        (("a",), ("2",)),
+        (("b",), ("1", "3")),
     ]
 
 
@@ -75,7 +75,7 @@ def test_the_command_of_a_recall_asks_the_same() -> None:
     chosen = RankingSettings(MemoryConfig(min_score=0.25), 0, 500)
     line = recall_agent.as_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
     _, given = parsed(line.replace("\\\n", ""))
-    wanted = {"query": 'say "tea"', "namespace": "memories/ana", "subtree": True, "categories": ("food", "it's")}
+    wanted = {"query": 'say "tea"', "namespace": ("memories", "ana"), "subtree": True, "categories": ("food", "it's")}
     wanted |= {"include_private": True, "since": since, "filter": {"source": "nurse"}}
     wanted |= {"limit": 0, "min_score": 0.25, "min_similarity": None, "max_tokens": 500}
     assert {name: given[name] for name in wanted} == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,7 @@ def test_forget_shows_first_and_then_does_and_is_undone(invoke: Invoke) -> None:
     done = invoke("forget", "--namespace", "memories/ana", "--category", "food", "--reason", "a test")
     assert "Forgotten: 1" in done.stderr
     assert "Ana drinks green tea" not in listed(invoke)
-    invoke("undo", done.stderr.rpartition("undo ")[2].strip())
+    invoke("undo", done.stderr.rpartition("undo ")[2].split()[0])
     assert "Ana drinks green tea" in listed(invoke)
 
 
@@ -346,3 +347,86 @@ def test_every_command_says_how_it_is_used(command: Any) -> None:
     assert result.exit_code == 0
     assert f"Usage: mnemoscope {command.name}" in result.output
     assert "--json" in result.output
+
+
+# What a new user ran into
+
+
+@pytest.mark.parametrize("since", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"])
+def test_a_time_beyond_all_times_is_the_first_or_the_last(invoke: Invoke, since: str) -> None:
+    invoke("recall", "tea", "--namespace", "memories/ana", "--since", since, "--until", since)
+    invoke("undo", "--by", "script", "--since", since, "--dry-run")
+
+
+@pytest.mark.parametrize("days", ["1000000", "1e15", "1e400"])
+def test_nothing_is_older_than_time(invoke: Invoke, days: str) -> None:
+    for option in ("--older-than", "--not-recalled"):
+        said = invoke("forget", "--namespace", "memories/ana", option, days, "--dry-run").stderr
+        assert "Would be forgotten: 0" in said
+
+
+@pytest.mark.parametrize("text", ['{"a":' * 3000 + "1" + "}" * 3000, '{"importance": NaN}', "[]"])
+def test_a_filter_that_is_no_json_object_is_refused(invoke: Invoke, text: str) -> None:
+    assert "is no JSON object" in invoke("recall", "x", "--namespace", "memories/ana", "--filter", text, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("forget", "--namespace", "a/b", "--key", "k"), ("retain", "--namespace", "a/b"), ("undo", "x"),
+        ("restore", "--namespace", "a/b", "--key", "k"), ("worklist", "stale", "--namespace", "a/b", "--accept", "x"),
+        ("erase", "--namespace", "a/b", "--key", "k", "--confirm", "a/b"), ("adopt", "--namespace", "a/b"),
+        ("update", "--namespace", "a/b", "--key", "k", "--content", "x"),
+    ],
+    ids=lambda command: command[0],
+)  # fmt: skip
+def test_only_what_puts_something_in_makes_a_store(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "typo.sqlite"
+    result = CliRunner().invoke(mnemoscope, [command[0], "--store", str(path), *command[1:]])
+    assert (result.exit_code, "There is no SQLite file" in result.stderr, path.exists()) == (1, True, False)
+
+
+def test_the_command_that_takes_a_change_back_names_the_store(invoke: Invoke, store: Path) -> None:
+    said = invoke("forget", "--namespace", "memories/ana", "--category", "food").stderr
+    line = said.partition("To take it back: ")[2].strip()
+    assert f"--store {store}" in line
+    result = CliRunner().invoke(mnemoscope, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+
+
+def test_a_key_that_is_not_there_is_an_error_and_nothing_is_forgotten(invoke: Invoke) -> None:
+    before = listed(invoke)
+    key = json.loads(invoke("list", "--namespace", "memories/ana", "--json").stdout)["memories"][0]["key"]
+    options = ("--namespace", "memories/ana", "--key", key, "--key", "nope")
+    assert "There is no memory 'nope'" in invoke("forget", *options, code=1).stderr
+    assert listed(invoke) == before
+
+
+def test_a_label_with_a_slash_is_addressed_as_a_json_list(invoke: Invoke) -> None:
+    where = '["a/b", "c%2F"]'
+    invoke("remember", "I like sailing.", "--namespace", where, "--as-it-is")
+    listing = invoke("list", "--namespace", where).stdout
+    assert listing.startswith(where)
+    assert listed(invoke, "--namespace", "a/b/c%2F") == []
+    invoke(
+        "forget",
+        "--namespace",
+        where,
+        "--key",
+        json.loads(invoke("list", "--namespace", where, "--json").stdout)["memories"][0]["key"],
+    )
+    assert listed(invoke, "--namespace", where) == []
+
+
+def test_a_slash_at_the_end_of_a_namespace_does_not_count(invoke: Invoke) -> None:
+    assert listed(invoke, "--namespace", "memories/ana/") == listed(invoke, "--namespace", "memories/ana")
+
+
+def test_a_recall_over_several_namespaces_says_where_each_memory_is(invoke: Invoke) -> None:
+    assert "memories/ben  " in invoke("recall", "chess", "--subtree").stdout
+
+
+def test_a_recall_by_words_alone_says_so(invoke: Invoke) -> None:
+    other = ("recall", "tea", "--namespace", "memories/ana", "--embedder", "bundled")
+    assert "words" in invoke(*other).stderr
+    assert "words" in json.loads(invoke(*other, "--json").stdout)["notice"]

@@ -100,7 +100,7 @@ def test_merge_makes_one_of_several(engine: MemoryEngine, invoke: Invoke) -> Non
     keys = [part for text in TEXTS[:2] for part in ("--key", key_of(engine, text))]
     result = invoke("merge", "--namespace", "memories/ana", *keys, "--content", "Ana lives in Lisbon these days")
     assert texts(engine) == {"Ana lives in Lisbon these days", TEXTS[2]}
-    invoke("undo", result.stderr.split()[-1])
+    invoke("undo", result.stderr.partition("undo ")[2].split()[0])
     assert texts(engine) == set(TEXTS)
 
 

@@ -277,6 +277,10 @@ def allow_edit(stone: StoredItem, vectors: Vectors, *, allowed: bool, reason: st
 
 
 def _moment(bound: datetime | timedelta, now: datetime) -> datetime:
-    if isinstance(bound, timedelta):
+    if not isinstance(bound, timedelta):
+        return aware(bound)
+    try:
         return now - bound
-    return aware(bound)
+    except OverflowError:
+        # Nothing is older than time itself.
+        return aware(datetime.min)

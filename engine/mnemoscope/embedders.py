@@ -172,7 +172,7 @@ class Embedders:
             raise ConfigurationError(
                 f"The vectors in this store are by {wanted.identity}, the only embedder that is named. Name the one "
                 "to go over to: next_embedder in the configuration, --next-embedder, or next_embeddings= in Python. "
-                "To make every vector anew with this one, say again."
+                "To make every vector anew with this one, say again=True (--again)."
             )
         raise ConfigurationError(
             f"The vectors in this store are by {wanted.identity} already. To go back to the other one, say back."

@@ -49,8 +49,13 @@ def read_time(value: object) -> datetime | None:
 
 
 def aware(moment: datetime) -> datetime:
-    """The same moment in UTC. A naive time is taken as UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    """The same moment in UTC, or the first or last one there is. A naive time is taken as UTC."""
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
 
 
 # Memories of one batch share their times, and most name each twice: read once, they are one object in memory.
