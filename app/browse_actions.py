@@ -16,8 +16,9 @@ from app import command_lines, feedback, python_lines, session
 from app.display import counted, one_line
 from app.session import Session
 
-__all__ = ["CONFIRM_KEY", "RELABEL_KEY", "Chosen", "draw", "every_key"]
+__all__ = ["CONFIRM_KEY", "FORGET_FORM_KEY", "RELABEL_FORM_KEY", "RELABEL_KEY", "Chosen", "draw", "every_key"]
 
+FORGET_FORM_KEY, RELABEL_FORM_KEY = "browse.forget", "browse.relabel"
 CONFIRM_KEY = "browse.forget.confirm"
 RELABEL_KEY = "browse.relabel.apply"
 SAMPLE, SAMPLE_LIMIT = 5, 120
@@ -63,9 +64,16 @@ def draw(
     is_off = help is not None
     # On the left, since the table's own tools float over the right end of this row.
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="browse-actions"):
-        with st.popover(f"Relabel{number}", icon=":material/label:", disabled=is_off, help=help, key="browse.relabel"):
+        # They say whether they are open, so that what was done can close them.
+        with st.popover(
+            f"Relabel{number}", icon=":material/label:", disabled=is_off, help=help, key=RELABEL_FORM_KEY,
+            on_change="rerun",
+        ):  # fmt: skip
             _draw_relabel(working, chosen, categories)
-        with st.popover(f"Forget{number}", icon=":material/delete:", disabled=is_off, help=help, key="browse.forget"):
+        with st.popover(
+            f"Forget{number}", icon=":material/delete:", disabled=is_off, help=help, key=FORGET_FORM_KEY,
+            on_change="rerun",
+        ):  # fmt: skip
             _draw_forget(working, chosen)
         if ticked and len(ticked) < len(browsed):
             st.checkbox(
@@ -110,6 +118,8 @@ def _draw_forget(working: Session, chosen: Chosen) -> None:
 
 
 def _draw_relabel(working: Session, chosen: Chosen, categories: Sequence[str]) -> None:
+    if not chosen.refs:
+        return
     st.markdown(f"**Relabel {counted(len(chosen.refs), 'memory', 'memories')}**")
     st.multiselect("Add categories", categories, key=_ADD, accept_new_options=True, format_func=_label)
     st.multiselect("Take off categories", categories, key=_DROP, format_func=_label)
@@ -151,6 +161,7 @@ def _forget(ticked: tuple[Ref, ...]) -> None:
     except MnemoscopeError as error:
         feedback.refused(error)
         return
+    st.session_state[FORGET_FORM_KEY] = False
     feedback.done(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)
 
 
@@ -161,6 +172,7 @@ def _relabel(ticked: tuple[Ref, ...]) -> None:
     except MnemoscopeError as error:
         feedback.refused(error)
         return
+    st.session_state[RELABEL_FORM_KEY] = False
     if changes:
         feedback.done(f"Relabelled {counted(len(changes), 'memory', 'memories')}.", undo=changes[0].group)
     else:

@@ -36,6 +36,10 @@ def ticked(engine: MemoryEngine, *positions: int) -> dict[str, Any]:
     return {browse_table.table_key(refs): selection}
 
 
+def open_popovers(test: AppTest) -> list[str]:
+    return [block.proto.popover.label for block in test.get("popover") if block.proto.popover.open]
+
+
 def opened(engine: MemoryEngine, start: str) -> dict[str, str | list[str]]:
     return {**HERE, "b_key": key_of(engine, start), "b_in": list(ANA)}
 
@@ -386,6 +390,25 @@ def test_ticked_memories_are_relabelled(dashboard: Dashboard, seeded_engine: Mem
     test.button(key=browse_actions.RELABEL_KEY).click().run()
     changed = [seeded_engine.get(ANA, record.key) for record in listed]
     assert [record.importance == 0.95 for record in changed if record] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("form", "button"),
+    [
+        (browse_actions.FORGET_FORM_KEY, browse_actions.CONFIRM_KEY),
+        (browse_actions.RELABEL_FORM_KEY, browse_actions.RELABEL_KEY),
+    ],
+)
+def test_the_form_of_what_was_done_closes_and_is_empty(
+    dashboard: Dashboard, seeded_engine: MemoryEngine, form: str, button: str
+) -> None:
+    state = ticked(seeded_engine, 0, 1) | {"browse.relabel.importance": 0.95, form: True}
+    test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=state)
+    assert len(open_popovers(test)) == 1
+    test.button(key=button).click().run()
+    assert not test.exception
+    assert open_popovers(test) == []
+    assert "0 memories" not in texts(test)
 
 
 def test_the_latest_change_can_be_undone_from_the_history(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:

@@ -111,6 +111,7 @@ def test_what_was_ticked_is_forgotten_whatever_happens_to_the_order_and_comes_ba
     expect(page.get_by_text("Forget 2 memories?")).to_be_visible()
     page.locator(".st-key-browse-forget-confirm button").click()
     said(page, "Forgot 2 memories.")
+    expect(page.locator("[data-testid=stPopoverBody]")).to_have_count(0)
     assert texts(seeded_file) == before - {TEA, SHORT}
     page.locator(".st-key-feedback-undo button").click()
     expect(page.get_by_text("Undone.").first).to_be_visible()
