@@ -332,6 +332,19 @@ def test_what_the_engine_changed_lately_is_listed_and_taken_back(engine: MemoryE
     assert engine.worklist("changed", ANA) == []
 
 
+def test_a_change_whose_taking_back_was_undone_is_listed_again(engine: MemoryEngine) -> None:
+    engine = engine_over(consolidator=decide("update", content="User lives in Lisbon now", reason="moved"))
+    engine.remember_facts(facts("User lives in Hanoi"), ANA)
+    engine.remember_facts(facts("User lives in Hanoi now"), ANA, actor="ada")
+    found = engine.worklist("changed", ANA)
+    for _ in range(2):
+        taken_back = engine.accept(found)
+        assert engine.worklist("changed", ANA) == []
+        engine.undo(taken_back[0].group)
+        assert [each.content for each in engine.list(ANA)] == ["User lives in Lisbon now"]
+        assert engine.worklist("changed", ANA) == found
+
+
 def test_a_change_by_hand_is_not_the_engine_s(engine: MemoryEngine) -> None:
     pair(engine).update(ANA, "a", importance=0.9)
     assert engine.worklist("changed", ANA) == []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from .changes import Change
 from .contradictions import contradictions
 from .duplicates import duplicates
 from .findings import Finding, Proposal, found, proposed
@@ -32,11 +33,15 @@ class Worklist:
 def changed_lately(survey: Survey) -> list[Finding]:
     """The latest change of each memory that a plan, not a person, has reworded or forgotten."""
     since, seen, findings = survey.now - survey.criteria.changed_within, set(), []
-    for change in survey.changes:
-        ref = (change.namespace, change.key)
-        if change.at < since or ref in seen:
+    known = {change.id: change for change in survey.changes}
+    for latest in survey.changes:
+        ref = (latest.namespace, latest.key)
+        if ref in seen:
             continue
         seen.add(ref)
+        change = _in_force(latest, known)
+        if change.at < since:
+            continue
         if change.run is None or change.action not in ("update", "forget") or change.erased:
             continue
         at = survey.index.position.get(ref)
@@ -168,6 +173,14 @@ WORKLISTS: dict[str, Worklist] = {
     )
 }
 """Every worklist, in the order in which a curator goes through them. To teach one, add a row."""
+
+
+def _in_force(latest: Change, known: Mapping[str, Change]) -> Change:
+    """The change that made the memory what it is: where the undo of a change was undone, that change again."""
+    change = latest
+    while (undone := known.get(change.undoes or "")) and (first := known.get(undone.undoes or "")):
+        change = first
+    return change
 
 
 def _open_records(survey: Survey) -> list[MemoryRecord]:
