@@ -42,10 +42,11 @@ def test_a_finding_is_shown_with_its_fix_and_is_gone_when_it_was_followed(
     seeded_engine.store.put(ANA, "**odd**", {"content": "No vector"}, index=False)
     test = dashboard(seeded_engine, "health")
     assert "1 memory: memories/ana · **odd**" in [text.value for text in test.text]
-    assert "They are found by no query." in shown(test)
+    assert "No search by meaning finds them; words, recency and importance still rank them." in shown(test)
+    assert "Curate, worklist 'Not to be found by meaning'" in shown(test)
     seeded_engine.store.delete(ANA, "**odd**")
     test.button(key=health_report.AGAIN_KEY).click().run()
-    assert "They are found by no query." not in shown(test)
+    assert "No search by meaning finds them" not in shown(test)
 
 
 def test_the_store_is_looked_over_once_until_it_is_asked_for_again(

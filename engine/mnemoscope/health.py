@@ -106,7 +106,10 @@ def _check_unvectored(engine: MemoryEngine, index: ScopeIndex) -> Check:
         return Check("Without a vector", "bad", said, remedy, "mnemoscope reembed")
     if not without:
         return Check("Without a vector", "good", "every memory with a text has one")
-    remedy = "They are found by no query. Edit the text of each in Browse, state 'unvectored', or put them anew."
+    remedy = (
+        "No search by meaning finds them; words, recency and importance still rank them. "
+        "Accept them in Curate, worklist 'Not to be found by meaning', and they are embedded."
+    )
     return Check("Without a vector", "warning", f"{_number(without)}: {_examples(without)}", remedy)
 
 
