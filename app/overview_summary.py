@@ -51,7 +51,6 @@ class Summary:
     unknown_importance: int
     states: dict[State, int]
     made_lately: int
-    changed_lately: int
 
 
 def summarise(index: ScopeIndex, now: datetime) -> Summary:
@@ -69,7 +68,6 @@ def summarise(index: ScopeIndex, now: datetime) -> Summary:
         unknown_importance=len(index) - len(known),
         states={state: everything.states[state] for state in STATES},
         made_lately=int((index.columns.created >= week_ago).sum()),
-        changed_lately=int((index.changed >= week_ago).sum()),
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mnemoscope import Message, PlannedFact
 
-__all__ = ["Piece", "is_supported", "message_of", "pieces"]
+__all__ = ["Piece", "message_of", "pieces"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,6 @@ def pieces(message: Message, facts: Sequence[PlannedFact]) -> list[Piece]:
 def message_of(planned: PlannedFact, messages: Sequence[Message]) -> int | None:
     """The position of the first message that holds the fact's quote, or None where none does."""
     return next((at for at, message in enumerate(messages) if _span(message, planned, 0) is not None), None)
-
-
-def is_supported(planned: PlannedFact, messages: Sequence[Message]) -> bool:
-    """Whether the fact's quote stands in the conversation, letter for letter."""
-    return message_of(planned, messages) is not None
 
 
 def _span(message: Message, planned: PlannedFact, at: int) -> _Span | None:

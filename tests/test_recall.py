@@ -36,6 +36,7 @@ from mnemoscope import (
     NamespaceError,
     StoreError,
 )
+from mnemoscope.scoring import reasons_of
 from mnemoscope.stores.base import Write
 from mnemoscope.stores.generic import GenericAdapter
 
@@ -224,6 +225,7 @@ def test_parts_sum_to_the_score_and_shares_to_one() -> None:
     for match in result:
         assert sum(part.contribution for part in match.parts) == match.score
         assert match.similarity == match.parts[0].raw
+        assert match.match_reasons == reasons_of(match.parts)
     assert [match.score for match in result] == sorted((match.score for match in result), reverse=True)
     assert sum(result.ranking.shares().values()) == pytest.approx(1.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ TALKS = {
     "ben": ["I work as a nurse in Oslo."],
     "cleo": ["  What is the\ncapital of France?  "],
 }
-Savers = Callable[[], BaseCheckpointSaver[Any]]
 
 
 def talk(saver: BaseCheckpointSaver[Any], thread_id: str, *turns: str) -> None:

@@ -152,11 +152,6 @@ def test_categories_and_importance_are_kept(engine: MemoryEngine, way: Way) -> N
     assert (record.content, record.categories, record.importance) == ("likes milk", ["food"], 0.2)
 
 
-def schema_of(engine: MemoryEngine, **options: Any) -> dict[str, Any]:
-    schema: dict[str, Any] = engine.tools(namespace=TEMPLATE, **options)[1].args_schema.model_json_schema()
-    return schema
-
-
 @pytest.mark.parametrize(
     ("actions", "arguments"),
     [
