@@ -99,6 +99,8 @@ def _draw_hints(working: Session, plan: AdoptionPlan) -> None:
             text_fields_table(working.connection, [(each.namespace, each.field) for each in first_of_each(shown)]),
             language="toml", wrap_lines=True,
         )  # fmt: skip
+        if len(shown) < len(plan.hints):
+            st.caption(f"These are the first {len(shown):,} of {len(plan.hints):,}.")
 
 
 def first_of_each(hints: Sequence[TextHint]) -> list[TextHint]:

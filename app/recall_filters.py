@@ -40,7 +40,7 @@ _UNSET: dict[str, Any] = {
     "filter": "",
 }
 _AGAIN = "recall.again"
-_PATHS = 8
+_PATHS, _LOOKED_AT = 8, 2_000
 _LONGEST_FILTER = 2_000
 _LAST_MINUTE = time(23, 59)
 
@@ -177,8 +177,9 @@ def _draw_form(index: ScopeIndex) -> tuple[str, str]:
         st.text(one_line(problem, 300))
     paths = [f"metadata.{name}" for name in _metadata_names(index.records)]
     if paths:
-        st.caption("Fields in the metadata here:")
-        st.text(one_line(", ".join(paths), 300))
+        left = f" and {len(paths) - _PATHS:,} more" if len(paths) > _PATHS else ""
+        st.caption(f"Fields in the metadata of the first {_LOOKED_AT:,} memories here:")
+        st.text(one_line(", ".join(paths[:_PATHS]), 300) + left)
     return text, problem
 
 
@@ -195,8 +196,8 @@ def _problem(text: str) -> str:
 
 
 def _metadata_names(records: Sequence[MemoryRecord]) -> list[str]:
-    found = (name for record in records[:2_000] if not record.private for name in _names(record.metadata))
-    return list(dict.fromkeys(found))[:_PATHS]
+    found = (name for record in records[:_LOOKED_AT] if not record.private for name in _names(record.metadata))
+    return list(dict.fromkeys(found))
 
 
 def _names(metadata: Mapping[str, Any]) -> Iterator[str]:

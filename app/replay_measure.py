@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,7 @@ def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, namin
     )
     which.caption(f"On {counted(len(files), 'file')}" if files else "On the samples")
     match_from = how.slider("A memory counts as expected from a similarity of", 0.3, 1.0, MATCH_FROM, key=MATCH_KEY)
-    made_of = (setups, match_from, tuple((file.name, file.size) for file in files))
+    made_of = (setups, match_from, tuple(file.getvalue() for file in files))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             naming.button,
@@ -71,7 +71,7 @@ def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, namin
             disabled=setups is None or replay_work.is_running(WORK),
             help="Replays every conversation twice with each side, in scratch copies. A model is called for each.",
             on_click=_begin,
-            args=(working, made_of, [file.getvalue() for file in files]),
+            args=(working, made_of),
         )
         if why_not:
             st.caption(why_not, width="content")
@@ -107,8 +107,8 @@ def _collected() -> tuple[Work | None, MnemoscopeError | None]:
     return work, None
 
 
-def _begin(working: Session, made_of: tuple[Any, ...], files: list[bytes]) -> None:
-    setups, match_from, _names = made_of
+def _begin(working: Session, made_of: tuple[Any, ...]) -> None:
+    setups, match_from, files = made_of
     embeddings = working.adapter.embeddings or load_embeddings("bundled")
 
     async def job(watch: Watch) -> tuple[ReplayReport, ...]:
@@ -122,7 +122,7 @@ def _begin(working: Session, made_of: tuple[Any, ...], files: list[bytes]) -> No
     replay_work.begin(WORK, job, made_of=made_of, says="Replaying every conversation", counts=True)
 
 
-def _cases(files: list[bytes]) -> list[ReplayCase]:
+def _cases(files: Sequence[bytes]) -> list[ReplayCase]:
     now = utc_now()
     read = [read_sample(file.decode(errors="replace"), now) for file in files] if files else load_samples(now)
     return [case_of(sample) for sample in read]

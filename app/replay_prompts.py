@@ -103,13 +103,15 @@ def draw_versions(book: PromptBook, versions: list[PromptVersion], used: PromptV
         hide_index=True,
         alt="The versions of this prompt, the newest first",
     )
-    uses = book.uses(purpose, limit=_USES_SHOWN)
+    uses = book.uses(purpose)
     if uses:
         names = {each.id: each.name for each in versions}
         with st.expander("Put to use", icon=":material/history:"):
-            for use in uses:
+            for use in uses[:_USES_SHOWN]:
                 name = names.get(use.version, "") if use.version else "As it ships"
                 st.text(f"{timestamp(use.at)} · {one_line(use.actor, 60)} · {one_line(name, 60)} {use.version or ''}")
+            if len(uses) > _USES_SHOWN:
+                st.caption(f"These are the latest {_USES_SHOWN} of {len(uses):,}.")
 
 
 def _standing(known: PromptVersion | None, is_used: bool, working: Session) -> str:

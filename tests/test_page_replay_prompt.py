@@ -60,9 +60,13 @@ def words(test: AppTest) -> str:
 
 def measured(test: AppTest) -> AppTest:
     test.text_input(key=MODEL_KEY).set_value("openai:test-model").run()
-    upload = [("cat.json", json.dumps(TALK).encode(), "application/json")]
+    return clicked(uploaded(test, TALK), replay_measure.MEASURE_KEY)
+
+
+def uploaded(test: AppTest, talk: dict[str, Any]) -> AppTest:
+    upload = [("cat.json", json.dumps(talk).encode(), "application/json")]
     test.file_uploader(key=replay_measure.FILES_KEY).set_value(upload).run()
-    return clicked(test, replay_measure.MEASURE_KEY)
+    return test
 
 
 def test_without_a_model_the_workbench_says_so_and_what_to_do(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
@@ -113,6 +117,8 @@ def test_the_effect_of_a_wording_is_told_conversation_by_conversation(
     assert (tokens["before"], tokens["now"]) == (11, 11)
     assert len(server.requests) == 4
     assert empty_engine.counts() == {}
+    of_the_same_name_and_size = {**TALK, "id": "dog"}
+    assert "was another choice than this one" in words(uploaded(test, of_the_same_name_and_size))
 
 
 def test_measuring_can_be_cancelled(
