@@ -15,7 +15,7 @@ from app.display import counted
 from app.scope import Scope
 from app.session import Session
 
-__all__ = ["METRIC_KEY", "START_KEY", "draw"]
+__all__ = ["FLOOR_KEY", "METRIC_KEY", "START_KEY", "draw"]
 
 START_KEY, METRIC_KEY, FLOOR_KEY = "tune.search", "tune.search.metric", "tune.floor"
 _METRICS = ("ndcg@10", "recall@5", "recall@10", "mrr")
@@ -121,9 +121,9 @@ def _draw_floor(working: Session, here: Scope, chosen: MemoryConfig) -> None:
             "It starts one step below the greatest that lost none of the expected among the cases searched."
             + (" Scores fall as memories age, so leave room." if chosen.recency_weight else "")
         )
-        least = st.slider(
-            "Minimum score", 0.0, 0.95, chosen.min_score, 0.05, key=FLOOR_KEY, label_visibility="collapsed"
-        )
+        # The slider is given its start here alone: it goes back to it where another part was open meanwhile.
+        st.session_state.setdefault(FLOOR_KEY, chosen.min_score)
+        least = st.slider("Minimum score", 0.0, 0.95, step=0.05, key=FLOOR_KEY, label_visibility="collapsed")
         found = floors(tune_data.judged(working, here), chosen)
         st.plotly_chart(tune_charts.floors(found, least), config=tune_charts.CONFIG, key="tune-floors")
     with saving:

@@ -24,7 +24,7 @@ from app.tune_import import read
 from app.tune_new_case import EXPECTED_KEY, QUERY_KEY, SAVE_KEY
 from app.tune_profile import NAME_KEY
 from app.tune_profile import SAVE_KEY as PROFILE_SAVE_KEY
-from app.tune_search import START_KEY
+from app.tune_search import FLOOR_KEY, START_KEY
 from app.tune_threshold import LABEL_KEYS, SKIP_KEY
 
 Dashboard = Callable[..., AppTest]
@@ -225,6 +225,21 @@ def test_a_search_finds_a_better_profile_which_is_kept_and_written_out(
     assert saved.config.touch_on_recall
     compared = opened(dashboard, judged, "Compare")
     assert "found" in compared.dataframe[0].value.index
+
+
+def test_the_minimum_score_starts_at_what_was_found_and_again_where_another_part_was_open(
+    dashboard: Dashboard, judged: MemoryEngine
+) -> None:
+    test = opened(dashboard, judged, "Search")
+    test.button(key=START_KEY).click().run()
+    start = test.slider(key=FLOOR_KEY).value
+    assert start > 0.0
+    test.slider(key=FLOOR_KEY).set_value(0.0).run()
+    assert test.slider(key=FLOOR_KEY).value == 0.0
+    for part in ("Cases", "Search"):
+        test.segmented_control(key="t_part").set_value(part).run()
+    assert not test.exception
+    assert test.slider(key=FLOOR_KEY).value == start
 
 
 def test_the_result_of_a_search_goes_when_the_cases_change(dashboard: Dashboard, judged: MemoryEngine) -> None:
