@@ -14,6 +14,7 @@ from app.recall_candidates import MOST_RETURNED
 
 __all__ = [
     "CUTS",
+    "HIDDEN_KEY",
     "KEYS",
     "MOST_TOKENS",
     "PRESET_KEY",
@@ -30,6 +31,9 @@ __all__ = [
 
 PRESET_KEY = "recall.preset"
 RESET_KEY = "recall.reset"
+HIDDEN_KEY = "recall-weights-dragged"
+"""The container of the weights while they are dragged beside the ranking; the theme hides it."""
+
 MOST_TOKENS = 1_000_000
 CUTS = (Drop.BEYOND_LIMIT, Drop.BEYOND_TOKENS, Drop.BELOW_SCORE, Drop.BELOW_SIMILARITY)
 """The reasons that are a matter of numbers: those memories are near misses, the others were filtered out."""
@@ -103,21 +107,19 @@ class RankingSettings:
         return replace(self, config=config)
 
 
-def draw(stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words: bool) -> RankingSettings:
-    """Draw profiles and sliders, which start at the stored profile; what they say."""
+def draw(
+    stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words: bool, is_dragged: bool = False
+) -> RankingSettings:
+    """Draw profiles and sliders, which start at the stored profile; what they say.
+
+    The weights are out of sight while they are dragged elsewhere: there they are, but hold and link what was chosen.
+    """
     _draw_profiles(stored, profiles)
     st.markdown("**Weights**")
-    weights = {name: _slider(name, float(getattr(stored, name))) for name in _weight_names(weighs_words)}
-    days = half_lives(stored)
-    half_life = st.select_slider(
-        "Half-life of recency",
-        days,
-        value=_nearest(stored.recency_half_life_days, days),
-        key=KEYS["recency_half_life_days"],
-        bind="query-params",
-        format_func=lambda each: f"{each:g} {'day' if each == 1 else 'days'}",
-        help=KNOBS["recency_half_life_days"].help,
-    )
+    if is_dragged:
+        st.caption("Drag them above the ranking.")
+    with st.container(key=HIDDEN_KEY if is_dragged else "recall-weights"):
+        weights = _draw_weights(stored, weighs_words=weighs_words)
     st.markdown("**Cuts**")
     minimums = {name: _slider(name, float(getattr(stored, name))) for name in ("min_score", "min_similarity")}
     limit = st.number_input("Limit", 1, MOST_RETURNED, _LIMIT, key=KEYS["limit"], bind="query-params")
@@ -132,7 +134,7 @@ def draw(stored: MemoryConfig, profiles: Mapping[str, Profile], *, weighs_words:
         help="How many tokens the memories may take up in a prompt, each as its line of the recall node.",
     )
     chosen = RankingSettings(
-        config=_config(stored, {**weights, **minimums, "recency_half_life_days": float(half_life)}),
+        config=_config(stored, {**weights, **minimums}),
         limit=int(limit),
         max_tokens=None if tokens is None else int(tokens),
     )
@@ -215,6 +217,21 @@ def _set_sliders(config: MemoryConfig, stored: MemoryConfig) -> None:
     for name in (*_weight_names(weighs_words=True), "min_score", "min_similarity"):
         take(name, float(getattr(config, name)))
     take("recency_half_life_days", _nearest(config.recency_half_life_days, half_lives(stored)))
+
+
+def _draw_weights(stored: MemoryConfig, *, weighs_words: bool) -> dict[str, float]:
+    weights = {name: _slider(name, float(getattr(stored, name))) for name in _weight_names(weighs_words)}
+    days = half_lives(stored)
+    half_life = st.select_slider(
+        "Half-life of recency",
+        days,
+        value=_nearest(stored.recency_half_life_days, days),
+        key=KEYS["recency_half_life_days"],
+        bind="query-params",
+        format_func=lambda each: f"{each:g} {'day' if each == 1 else 'days'}",
+        help=KNOBS["recency_half_life_days"].help,
+    )
+    return {**weights, "recency_half_life_days": float(half_life)}
 
 
 def _slider(name: str, default: float) -> float:

@@ -29,7 +29,7 @@ __all__ = ["BESIDE_KEY", "DRAGGED_KEY", "draw"]
 
 BESIDE_KEY, DRAGGED_KEY = "r_two", "r_drag"
 
-_DRAGGED = "More sliders, which rank at every step in this browser. What you let go of is what the page ranks by."
+_DRAGGED = "The weights move to the ranking and rank at every step, in this browser. The page follows when you let go."
 
 
 @st.fragment
@@ -46,17 +46,19 @@ def draw(
     recall_filters.ask_again()
     stored = working.engine.config
     results, settings = st.columns([3.2, 1], gap="medium")
-    with settings:
-        weighs_words = fetched.ranking.candidates.lexical is not None
-        chosen = recall_settings.draw(stored, profiles, weighs_words=weighs_words)
-    result = chosen.rank(fetched)
     with results:
-        recall_summary.draw(result, fetched)
-        recall_summary.draw_warnings(result, control)
-        keeping = st.container()
+        summary, keeping = st.container(), st.container()
         with st.container(horizontal=True, gap="medium"):
             is_beside = st.toggle("Compare two profiles", key=BESIDE_KEY, bind="query-params")
             is_dragged = st.toggle("Rank while dragging", key=DRAGGED_KEY, bind="query-params", help=_DRAGGED)
+    with settings:
+        weighs_words = fetched.ranking.candidates.lexical is not None
+        chosen = recall_settings.draw(stored, profiles, weighs_words=weighs_words, is_dragged=is_dragged)
+    result = chosen.rank(fetched)
+    with summary:
+        recall_summary.draw(result, fetched)
+        recall_summary.draw_warnings(result, control)
+    with results:
         if is_dragged:
             recall_drag.draw(result, stored)
         if is_beside:

@@ -114,6 +114,8 @@ def test_ranking_follows_a_slider_while_it_is_dragged_and_the_page_once_it_is_le
         seen.add(scores.first.inner_text())
     shot(page, "recall-dragged")
     assert len(seen) > 4
+    expect(plain).to_be_hidden()
+    expect(page.get_by_role("slider", name="Recency")).to_have_count(1)
     expect(plain).to_have_value("0.3")
     assert "r_r=" not in page.url
     page.mouse.up()
