@@ -72,6 +72,7 @@ def draw_python(scope: Scope, chosen: Chosen) -> None:
         title = "The nearest, ranked as an agent gets them"
         python_lines.draw({title: line}, {title: command})
         return
+    command = _command(scope, chosen.filters)
     within = f"{scope.namespace!r}, subtree=True" if scope.subtree else repr(scope.namespace)
     filters = ", ".join(
         f"{field.name}={getattr(chosen.filters, field.name)!r}"
@@ -84,7 +85,8 @@ def draw_python(scope: Scope, chosen: Chosen) -> None:
         f"filters = Filters({filters})\n"
         f"found = browse(index, filters, now=utc_now(), sort={chosen.sort!r}, descending={chosen.descending})\n"
         f"found.page(0, 100)",
-        _command(scope, chosen.filters),
+        command,
+        without="" if command else "There is no command for it: `mnemoscope list` filters by category alone.",
     )
 
 

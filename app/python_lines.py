@@ -9,7 +9,9 @@ import streamlit as st
 
 from app.display import safe
 
-__all__ = ["call", "draw"]
+__all__ = ["ENGINE", "call", "draw"]
+
+ENGINE = "`engine` is your MemoryEngine, as in the README."
 
 LIMIT = 4_000
 
@@ -26,16 +28,32 @@ def call(method: str, *arguments: object, **options: object) -> str:
     return f"engine.{method}(\n" + "".join(f"    {part},\n" for part in [*given, *named]) + ")"
 
 
-def draw(lines: Lines, commands: Lines = "") -> None:
-    """Show Python and, where there are, commands behind an expander: a text, or several each with its fixed title."""
+def draw(lines: Lines, commands: Lines = "", *, without: str = "") -> None:
+    """Show Python and, where there are, commands behind an expander: a text, or several each with its fixed title.
+
+    `without` is fixed text that says why there is no command.
+    """
     with st.expander("As code", icon=":material/code:", type="compact"):
-        _draw("In Python", lines, "python")
+        needed = {title: _with_import(line) for title, line in _titled(lines).items()}
+        _draw("In Python", needed, "python")
+        if any("engine." in line for line in needed.values()):
+            st.caption(ENGINE)
         _draw("In a terminal", commands, "bash")
+        if without:
+            st.caption(without)
+
+
+def _titled(lines: Lines) -> Mapping[str, str]:
+    return lines if isinstance(lines, Mapping) else {"": lines}
+
+
+def _with_import(line: str) -> str:
+    # A moment is written as `repr` writes it.
+    return f"import datetime\n\n{line}" if "datetime.datetime(" in line else line
 
 
 def _draw(label: str, lines: Lines, language: str) -> None:
-    titled = lines if isinstance(lines, Mapping) else {"": lines}
-    for title, line in titled.items():
+    for title, line in _titled(lines).items():
         if line:
             st.caption(f"{title}, {label[:1].lower()}{label[1:]}" if title else label)
             st.code(safe(line, LIMIT), language=language, wrap_lines=True)

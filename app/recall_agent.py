@@ -10,7 +10,7 @@ import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
 from mnemoscope.rendering import node_text, tokens_of, tool_text
 
-from app import command_lines
+from app import command_lines, python_lines
 from app.display import counted, safe
 from app.recall_query import RecallQuery
 from app.recall_settings import RankingSettings
@@ -32,6 +32,7 @@ def draw(result: RecallResult, asked: RecallQuery, chosen: RankingSettings) -> N
             st.caption(f"{counted(len(text), 'character')}, about {counted(tokens, 'token')}, with the settings here.")
     with python:
         st.code(in_python(asked, chosen), language="python", wrap_lines=True)
+        st.caption(python_lines.ENGINE)
     with command:
         st.code(safe(as_command(asked, chosen)), language="bash", wrap_lines=True)
         st.caption("It ranks with the profile of the connection. To use the weights above, save them as a profile.")
@@ -43,7 +44,9 @@ def in_python(asked: RecallQuery, chosen: RankingSettings) -> str:
     given = asked.options | ({} if chosen.max_tokens is None else {"max_tokens": chosen.max_tokens})
     arguments += [f"{name}={_literal(value)}" for name, value in given.items()]
     arguments += ["config=config"]
-    return f"config = {_config(chosen.config)}\nresult = engine.recall(\n    " + ",\n    ".join(arguments) + ",\n)"
+    recall = "result = engine.recall(\n    " + ",\n    ".join(arguments) + ",\n)"
+    dates = "from datetime import datetime\n\n" if any(isinstance(each, datetime) for each in given.values()) else ""
+    return f"{dates}from mnemoscope import MemoryConfig\n\nconfig = {_config(chosen.config)}\n{recall}"
 
 
 def as_command(asked: RecallQuery, chosen: RankingSettings) -> str:

@@ -10,7 +10,16 @@ from mnemoscope.errors import StoreUnavailableError
 from mnemoscope.times import utc_now
 from streamlit.testing.v1 import AppTest
 
-from app import browse_actions, browse_filters, browse_table, feedback, memory_detail, memory_edit, memory_history
+from app import (
+    browse_actions,
+    browse_filters,
+    browse_table,
+    feedback,
+    memory_detail,
+    memory_edit,
+    memory_history,
+    python_lines,
+)
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -248,6 +257,21 @@ def test_reading_and_browsing_writes_nothing(dashboard: Dashboard, seeded_engine
     assert {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)} == before
     assert len(seeded_engine.history()) == 5
     assert seeded_engine.access(ANA) == {}
+
+
+@pytest.mark.parametrize(
+    ("filters", "has_command"), [({"b_cat": "home"}, True), ({"b_q": "ana"}, False), ({"b_since": "2026-01-01"}, False)]
+)
+def test_the_code_of_a_table_runs_and_says_where_there_is_no_command(
+    dashboard: Dashboard, seeded_engine: MemoryEngine, filters: dict[str, str], has_command: bool
+) -> None:
+    test = dashboard(seeded_engine, "browse", query=HERE | filters)
+    said = [each.value for each in test.caption]
+    assert python_lines.ENGINE in said
+    assert any(each.startswith("There is no command for it") for each in said) is not has_command
+    assert any(each.value.startswith("mnemoscope list") for each in test.code) is has_command
+    [line] = [each.value for each in test.code if "engine.index" in each.value]
+    exec(line, {"engine": seeded_engine})
 
 
 # Changing

@@ -349,6 +349,15 @@ def test_what_is_ranked_while_dragging_is_what_the_page_ranks(dashboard: Dashboa
     assert not any("door code" in row[0] for row in data["rows"])
 
 
+def test_the_weights_that_are_dragged_say_so_where_the_others_were(dashboard: Dashboard, engine: MemoryEngine) -> None:
+    test = ask(dashboard, engine, "green tea")
+    told = "Drag them above the ranking."
+    assert told not in [each.value for each in test.caption]
+    test.toggle(key=DRAGGED_KEY).set_value(True).run()
+    assert told in [each.value for each in test.caption]
+    assert test.slider(key=KEYS["recency_weight"]).value == MemoryConfig().recency_weight
+
+
 def test_the_most_promising_are_the_first_by_the_score_and_by_each_part(engine: MemoryEngine) -> None:
     rng = np.random.default_rng(4)
     writes = []
@@ -407,7 +416,7 @@ def test_the_python_line_gives_the_same_result(engine: MemoryEngine) -> None:
     asked = RecallQuery('say "tea"\n', ANA, False, filters)
     config = MemoryConfig(semantic_weight=0.25, recency_half_life_days=7.0, min_score=0.1, min_similarity=0.05)
     chosen = RankingSettings(config, 2, 500)
-    names: dict[str, Any] = {"engine": engine, "MemoryConfig": MemoryConfig, "datetime": datetime}
+    names: dict[str, Any] = {"engine": engine}
     exec(recall_agent.in_python(asked, chosen), names)
     expected = engine.recall(
         asked.text, ANA, categories=["food"], include_private=True, limit=2, since=since, config=config,
