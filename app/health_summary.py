@@ -65,7 +65,8 @@ def draw_limits(working: Session) -> None:
         icon = ":green[:material/check:]" if holds else ":orange[:material/close:]"
         st.markdown(f"{icon} {claim}")
     for limit in (*abilities.warnings, *abilities.limits):
-        st.caption(limit.replace("_", "\\_"))
+        # Names out of the database, such as that of an index, stand in it.
+        st.text(one_line(limit, 600))
 
 
 def process_bytes() -> int | None:

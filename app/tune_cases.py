@@ -18,7 +18,7 @@ from app.session import Session
 __all__ = ["DELETE_KEY", "EXPORT_KEY", "draw"]
 
 DELETE_KEY, EXPORT_KEY = "tune.delete", "tune.export"
-PAGE_KEY = "t_page"
+_PAGE_KEY = "t_page"
 
 _TEXT_LIMIT = 200
 _COLUMNS = {
@@ -56,7 +56,7 @@ def _draw_empty() -> None:
 
 def _draw_table(working: Session, cases: Sequence[Case], texts: dict[str, str]) -> None:
     actions, table = st.container(), st.container()
-    window = tables.pager(len(cases), key=PAGE_KEY)
+    window = tables.pager(len(cases), key=_PAGE_KEY)
     shown = cases[window.start : window.stop]
     refs = [(each.namespace, each.id) for each in shown]
     with table:
