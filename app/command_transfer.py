@@ -148,16 +148,26 @@ def _plan_value(plan: ImportPlan, group: str | None) -> dict[str, Any]:
         "to_embed": plan.to_embed,
         "rows": dict(Counter(row.status for row in plan.rows)),
         "problems": [{"where": row.where, "status": row.status, "reason": row.reason} for row in problems],
+        "remarks": [{"where": row.where, "remark": remark} for row in plan.remarked for remark in row.remarks],
     }
 
 
 def _print(plan: ImportPlan, group: str | None) -> None:
     counts = ", ".join(f"{count:,} {status}" for status, count in plan.counts.items())
-    click.echo(f"{len(plan.rows):,} rows: {counts or 'none'}. {'Written' if group else 'To write'}: {plan.written:,}.")
+    remarked = f" With remarks: {len(plan.remarked):,}." if plan.remarked else ""
+    click.echo(
+        f"{len(plan.rows):,} rows: {counts or 'none'}. "
+        f"{'Written' if group else 'To write'}: {plan.written:,}.{remarked}"
+    )
     problems = [row for row in plan.rows if row.status in ("conflicting", "invalid")]
-    for row in problems[:_PROBLEMS]:
-        click.echo(f"{one_line(row.where)}: {row.status}: {one_line(row.reason, 300)}", err=True)
-    if len(problems) > _PROBLEMS:
-        click.echo(f"{len(problems) - _PROBLEMS:,} more; see --json.", err=True)
+    _print_some([f"{one_line(row.where)}: {row.status}: {one_line(row.reason, 300)}" for row in problems])
+    _print_some([f"{one_line(row.where)}: {one_line('; '.join(row.remarks), 300)}" for row in plan.remarked])
     if group:
         click.echo(f"To take it back: mnemoscope undo {group}", err=True)
+
+
+def _print_some(lines: list[str]) -> None:
+    for line in lines[:_PROBLEMS]:
+        click.echo(line, err=True)
+    if len(lines) > _PROBLEMS:
+        click.echo(f"{len(lines) - _PROBLEMS:,} more; see --json.", err=True)

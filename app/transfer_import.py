@@ -109,9 +109,12 @@ def _draw_plan(working: Session, plan: ImportPlan) -> None:
     rows = [row for row in plan.rows if status is None or row.status == STATUSES[status]]
     if rows:
         window = tables.pager(len(rows), key="w_rows")
-        _draw_rows(rows[window.start : window.stop])
+        _draw_rows(rows[window.start : window.stop], with_remarks=bool(plan.remarked))
     else:
         st.caption("No row of the file is so.")
+    if plan.remarked:
+        come = "comes with a remark" if len(plan.remarked) == 1 else "come with remarks"
+        st.caption(f"{counted(len(plan.remarked), 'row')} {come}: what cannot be read as it stands is left out.")
     problem = _why_not(working, plan)
     embedded = f"; {counted(plan.to_embed, 'text')} to embed" if plan.to_embed else ""
     st.button(
@@ -121,15 +124,17 @@ def _draw_plan(working: Session, plan: ImportPlan) -> None:
     st.caption(problem or f"All of it as one group, which one undo takes back{embedded}.")
 
 
-def _draw_rows(rows: list[ImportRow]) -> None:
+def _draw_rows(rows: list[ImportRow], *, with_remarks: bool) -> None:
     columns: dict[str, Any] = {
         "where": st.column_config.TextColumn("Where", width=70),
         "status": st.column_config.TextColumn("Is", width=85),
         "written": st.column_config.CheckboxColumn("Written", width=65),
         "text": st.column_config.TextColumn("Text", width=240),
         "reason": st.column_config.TextColumn("Why", width=230),
+        "remarks": st.column_config.TextColumn("Remarks", width=300),
         "place": st.column_config.TextColumn("Place", width=190),
     }
+    shown = [name for name in columns if with_remarks or name != "remarks"]
     st.dataframe(
         pd.DataFrame(
             {
@@ -138,10 +143,12 @@ def _draw_rows(rows: list[ImportRow]) -> None:
                 "written": [row.is_written for row in rows],
                 "text": [one_line(row.text or "", tables.TEXT_LIMIT) for row in rows],
                 "reason": [one_line(row.reason, tables.TEXT_LIMIT) for row in rows],
+                "remarks": [one_line("; ".join(row.remarks), tables.TEXT_LIMIT) for row in rows],
                 "place": [f"{show_namespace(row.ref[0])} · {row.ref[1]}" if row.ref else "" for row in rows],
             }
         ).map(lambda value: one_line(value, 400) if isinstance(value, str) else value),
         column_config=columns,
+        column_order=shown,
         hide_index=True,
         row_height=ROW_HEIGHT,
         height=min(len(rows), ROWS) * ROW_HEIGHT + ROW_HEIGHT + 3,

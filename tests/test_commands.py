@@ -275,6 +275,20 @@ def test_an_import_is_tried_first_and_names_rows_it_cannot_take(invoke: Invoke, 
     assert listed(invoke, "--namespace", "memories/ben") == ["Ben likes jazz", "Ben plays chess"]
 
 
+def test_an_import_says_what_it_leaves_out_of_rows(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps([{"content": "Ben likes jazz", "importance": 7}, {"content": 5}]))
+    told = json.loads(invoke("import", str(file), "--namespace", "memories/ben", "--dry-run", "--json").stdout)
+    (remark,) = told["remarks"]
+    assert remark["remark"] == "importance 7 is not from 0 to 1, left out"
+    assert told["rows"] == {"new": 1, "invalid": 1}
+    done = invoke("import", str(file), "--namespace", "memories/ben")
+    assert "2 rows: 1 invalid, 1 new. Written: 1. With remarks: 1." in done.stdout
+    assert f"{remark['where']}: importance 7 is not from 0 to 1, left out" in done.stderr
+    adopted = invoke("adopt", "--namespace", "memories/ben", "--dry-run", "--json")
+    assert json.loads(adopted.stdout)["to_adopt"] == 0
+
+
 def test_a_file_that_cannot_be_read_makes_no_store(invoke: Invoke, tmp_path: Path) -> None:
     file, new = tmp_path / "garbage.json", tmp_path / "new.sqlite"
     file.write_text("{no json at all")

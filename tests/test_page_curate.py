@@ -437,6 +437,15 @@ def test_an_import_is_shown_row_by_row_and_then_written_as_one_group(
     assert contents(seeded_engine) == before
 
 
+def test_an_import_shows_and_counts_what_it_leaves_out(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
+    data = b'{"content": "Ana likes jazz.", "importance": 7}\n{"content": 5}\n{"content": "Ana plays chess."}\n'
+    test = curate(dashboard, seeded_engine, w_part="Export and import",
+                  state=upload(data) | {transfer_import.TARGET_KEY: "this namespace"})  # fmt: skip
+    assert list(test.dataframe[0].value["status"]) == ["new", "invalid", "new"]
+    assert list(test.dataframe[0].value["remarks"]) == ["importance 7 is not from 0 to 1, left out", "", ""]
+    assert "1 row comes with a remark" in " ".join(each.value for each in test.caption)
+
+
 def test_a_file_that_cannot_be_read_says_so(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = curate(dashboard, seeded_engine, w_part="Export and import", state=upload(b"PK\x03\x04 zipped", "x.zip"))
     assert test.error or "invalid" in str(test.dataframe[0].value["status"])

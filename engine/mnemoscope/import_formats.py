@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
@@ -16,6 +16,7 @@ import orjson
 from .decoding import text_chunks
 from .errors import InputError
 from .exporting import COLUMNS, VERSION, unneutral
+from .import_rows import read_fields
 from .json_stream import JsonFault, json_items
 from .namespaces import Namespace, read_namespace
 from .text import shown
@@ -34,6 +35,8 @@ EntryKind: TypeAlias = Literal["memory", "tombstone", "change", "run", "case", "
 ENTRY_KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
 """What a row of one of our own exports can be."""
 
+_OWNERS = ("user_id", "agent_id", "run_id")
+
 # What may be of no namespace at all, but of the whole store.
 _OF_THE_STORE = ("change", "profile")
 
@@ -51,8 +54,9 @@ class Header:
 class Entry:
     """One row of a file.
 
-    A "memory" has a `value` as stored, or the `fields` of a `MemoryRecord` that the file states; the other kinds have
-    the value of their book. `namespace` is None where the file names none, and `key` likewise.
+    A "memory" of our own exports has a `value` as stored; any other has the `fields` of a `MemoryRecord` that the
+    file states, with `remarks` on what could not be read. The other kinds have the value of their book. `namespace`
+    is None where the file names none, and `key` likewise.
     """
 
     where: str
@@ -63,6 +67,7 @@ class Entry:
     fields: Mapping[str, Any] = field(default_factory=dict)
     created_at: object = None
     vectors: Mapping[str, object] | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,10 @@ def _is_type(*names: str) -> Callable[[Mapping[str, Any]], bool]:
     return lambda value: value.get("type") in names
 
 
+def _is_own(value: Mapping[str, Any]) -> bool:
+    return value.get("type") in ENTRY_KINDS and "value" in value
+
+
 def _header(where: str, value: Mapping[str, Any]) -> Header:  # noqa: ARG001 - as for every form
     version = value.get("version")
     if not isinstance(version, int) or version > VERSION:
@@ -182,45 +191,59 @@ def _end(where: str, value: Mapping[str, Any]) -> None:  # noqa: ARG001 - as for
     return None
 
 
+def _item(where: str, value: Mapping[str, Any]) -> Entry:
+    """An item as LangGraph gives it, whoever wrote it."""
+    entry = _own(where, value)
+    stored = {"created_at": entry.created_at, **(entry.value or {})}
+    return replace(_foreign(where, stored, namespace=entry.namespace, key=entry.key), vectors=entry.vectors)
+
+
 def _mem0(where: str, value: Mapping[str, Any]) -> Entry:
-    owner = next((value[name] for name in ("user_id", "agent_id", "run_id") if value.get(name)), None)
-    metadata = dict(_mapping(value.get("metadata")))
-    metadata |= {name: value[name] for name in ("user_id", "agent_id", "run_id", "actor_id", "role") if value.get(name)}
-    fields = _stated(value, "created_at", "updated_at", "categories")
-    return Entry(
-        where,
-        namespace=None if owner is None else read_namespace(("memories", str(owner))),
-        key=_key(value.get("id")),
-        fields={**fields, "content": value["memory"], "metadata": metadata},
-    )
+    owner = next((value[name] for name in _OWNERS if value.get(name)), None)
+    about = {name: value[name] for name in (*_OWNERS, "actor_id", "role") if value.get(name)}
+    # The hash is of the text, and the score of a query.
+    row = _without(value, "id", "memory", "hash", "score", *_OWNERS, "actor_id", "role")
+    metadata = value.get("metadata")
+    if about and (metadata is None or isinstance(metadata, Mapping)):
+        row["metadata"] = {**(metadata or {}), **about}
+    row["content"] = value["memory"]
+    namespace = None if owner is None else read_namespace(("memories", str(owner)))
+    return _foreign(where, row, namespace=namespace, key=_key(value.get("id")), text_name="memory")
 
 
 def _crewai(where: str, value: Mapping[str, Any]) -> Entry:
     labels = tuple(label for label in str(value["scope"] or "").split("/") if label)
-    names = ("categories", "metadata", "importance", "created_at", "last_accessed", "source", "private")
-    return Entry(
-        where,
-        namespace=read_namespace(labels) if labels else None,
-        key=_key(value.get("id")),
-        fields={"content": value["content"], **_stated(value, *names)},
-    )
+    # The embedding is of a model that nobody names.
+    row = _without(value, "id", "scope", "embedding")
+    namespace = read_namespace(labels) if labels else None
+    return _foreign(where, row, namespace=namespace, key=_key(value.get("id")))
 
 
 def _plain(where: str, value: Mapping[str, Any]) -> Entry:
     """A record of the `langgraph-memory` package, of a table as JSON, or of LangMem."""
-    named = {name: part for name, part in value.items() if name not in ("key", "namespace", "id")}
-    return Entry(
-        where, namespace=_namespace(value.get("namespace")), key=_key(value.get("key", value.get("id"))), value=named
-    )
+    name = "key" if "key" in value else "id"
+    row = _without(value, "namespace", name)
+    return _foreign(where, row, namespace=_namespace(value.get("namespace")), key=_key(value.get(name)))
+
+
+def _foreign(
+    where: str, row: Mapping[str, Any], *, namespace: Namespace | None, key: str | None, text_name: str = "content"
+) -> Entry:
+    fields, remarks = read_fields(row, text_name=text_name)
+    return Entry(where, namespace=namespace, key=key, fields=fields, remarks=remarks)
+
+
+def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: part for name, part in value.items() if name not in names}
 
 
 FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[str, Mapping[str, Any]], Row | None]], ...] = (
     (_is_type("mnemoscope-export"), _header),
     (_is_type("end"), _end),
-    (_is_type(*ENTRY_KINDS), _own),
+    (_is_own, _own),
     (_has("memory"), _mem0),
     (_has("content", "scope"), _crewai),
-    (_has("namespace", "key", "value"), _own),
+    (_has("namespace", "key", "value"), _item),
     (_has("content"), _plain),
 )
 """Forms of one JSON object, and what reads each; the first that is recognised counts."""
@@ -256,43 +279,42 @@ def _table_row(where: str, cells: dict[str, str], surplus: int) -> Row:
     if surplus > 0:
         return Fault(where, f"it has {surplus} more cells than the first line has columns")
     plain = {name: unneutral(cell) for name, cell in cells.items()}
+    # A column that is not of ours says more of the memory, under the column's name.
+    row: dict[str, Any] = {name: cell for name, cell in plain.items() if name and cell and name not in COLUMNS}
     try:
-        fields = {name: _CELLS[name](plain[name]) for name in _CELLS if name in plain}
-        fields = {name: part for name, part in fields.items() if part is not None}
-        if not plain["content"].strip():
-            raise InputError("its content is empty")
-        return Entry(
-            where,
-            namespace=_namespace(plain.get("namespace") or None),
-            key=plain.get("key") or None,
-            fields=fields,
-        )
+        row |= {name: _CELLS[name](plain[name]) for name in _CELLS if name in plain}
+        namespace = _namespace(plain.get("namespace") or None)
+        return _foreign(where, row, namespace=namespace, key=plain.get("key") or None)
     except ValueError as error:
         return Fault(where, str(error))
 
 
-def _cell_list(cell: str) -> list[str]:
+# A cell that cannot be read stays text, and is left out with a remark as any other part of that kind.
+
+
+def _cell_list(cell: str) -> object:
     if cell.startswith("["):
-        return [str(each) for each in _listed(orjson.loads(cell))]
+        return _cell_json(cell)
     return [name.strip() for name in cell.split(";") if name.strip()]
 
 
-def _cell_number(cell: str) -> float | None:
-    return float(cell.replace(",", ".")) if cell.strip() else None
+def _cell_number(cell: str) -> object:
+    try:
+        return float(cell.replace(",", ".")) if cell.strip() else None
+    except ValueError:
+        return cell
 
 
-def _cell_flag(cell: str) -> bool:
+def _cell_flag(cell: str) -> object:
     word = cell.strip().casefold()
-    if word not in (*_TRUE, *_FALSE):
-        raise InputError(f"a flag is yes or no, got {shown(cell)}")
-    return word in _TRUE
+    return word in _TRUE if word in (*_TRUE, *_FALSE) else cell
 
 
-def _cell_object(cell: str) -> dict[str, Any]:
-    value = orjson.loads(cell) if cell.strip() else {}
-    if not isinstance(value, dict):
-        raise InputError(f"metadata is a JSON object, got {shown(cell)}")
-    return value
+def _cell_json(cell: str) -> object:
+    try:
+        return orjson.loads(cell) if cell.strip() else None
+    except orjson.JSONDecodeError:
+        return cell
 
 
 _CELLS: dict[str, Callable[[str], object]] = {
@@ -305,7 +327,7 @@ _CELLS: dict[str, Callable[[str], object]] = {
     "private": _cell_flag,
     "pinned": _cell_flag,
     "expires_at": lambda cell: cell or None,
-    "metadata": _cell_object,
+    "metadata": _cell_json,
 }
 
 
@@ -318,10 +340,6 @@ def _lines(chunks: Iterable[str]) -> Iterator[str]:
             raise InputError(f"A line has more than {_LONGEST_CELL:,} characters; this is no table of memories.")
     if rest:
         yield rest
-
-
-def _stated(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value[name] for name in names if value.get(name) is not None}
 
 
 def _namespace(value: object) -> Namespace | None:
@@ -344,7 +362,3 @@ def _listed(value: object) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     raise InputError(f"a list was expected, got {shown(value)}")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

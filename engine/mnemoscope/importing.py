@@ -18,6 +18,7 @@ from .cleaning import cleaned_object
 from .embedding import identity_of
 from .errors import InputError, MnemoscopeError
 from .import_formats import Entry, Fault, Header, read_entries
+from .import_rows import merged
 from .import_shelves import SHELF_OF, is_newer, shelved, told
 from .made import made_by
 from .namespaces import Namespace
@@ -28,7 +29,6 @@ from .runs import Run
 from .settlement import memory_key
 from .stores.base import KEEP, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import prepare, same_json
-from .text import storable
 from .times import read_time
 
 __all__ = ["CONFLICT_RULES", "ConflictRule", "ImportPlan", "ImportRow", "ImportStatus", "import_edits", "import_plan"]
@@ -48,7 +48,10 @@ _BOOKS = {"change": "journal", "run": "runs", **SHELF_OF}
 
 @dataclass(frozen=True)
 class ImportRow:
-    """One row of the file: where it stands, what it meets in the store, and whether it would be written."""
+    """One row of the file: where it stands, what it meets in the store, and whether it would be written.
+
+    `remarks` say what of it could not be read as it stands, and what became of that.
+    """
 
     where: str
     kind: str
@@ -57,6 +60,7 @@ class ImportRow:
     reason: str
     is_written: bool = False
     text: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,11 @@ class ImportPlan:
     def counts(self) -> dict[str, int]:
         """Rows of each status."""
         return dict(Counter(row.status for row in self.rows))
+
+    @property
+    def remarked(self) -> tuple[ImportRow, ...]:
+        """The rows that come with remarks."""
+        return tuple(row for row in self.rows if row.remarks)
 
     @property
     def written(self) -> int:
@@ -250,11 +259,11 @@ class _Reading:
             self._note(entry, ref, "same", "it is there already", value)
         elif item is not None:
             before = MemoryRecord.from_item(item)
-            is_newer = _record(ref, value).changed_at > before.changed_at
+            is_newer = _changed_at(entry, ref, value) > before.changed_at
             self._settle(entry, draft, "there is another memory at its place", is_newer)
         elif stone is not None:
             forgotten = Tombstone.from_value(stone.value)
-            is_newer = _record(ref, value).changed_at > forgotten.forgotten_at
+            is_newer = _changed_at(entry, ref, value) > forgotten.forgotten_at
             self._settle(entry, draft, f"it was forgotten here by {forgotten.actor}", is_newer)
         else:
             self._note(entry, ref, "new", "it is not there yet", value, draft)
@@ -317,7 +326,8 @@ class _Reading:
         draft: _Draft | None = None,
     ) -> None:
         text = told(entry.kind, ref[1], value) if entry.kind in SHELF_OF else text_of(value)
-        self.rows.append(ImportRow(entry.where, entry.kind, status, ref, reason, draft is not None, text))
+        is_written = draft is not None
+        self.rows.append(ImportRow(entry.where, entry.kind, status, ref, reason, is_written, text, entry.remarks))
         if draft is not None:
             self.drafts.append(draft)
 
@@ -325,14 +335,14 @@ class _Reading:
         if entry.value is not None:
             return dict(entry.value)
         stored = cleaned_object(item.value) if item is not None else {}
-        fields = _typed(entry.fields)
         if item is not None:
             before = MemoryRecord.from_item(replace(item, value=stored))
-            after = replace(before, **fields)
+            after = merged(before, entry.fields)
             if after == before:
                 return stored
             return rewritten(stored, before, replace(after, revision=before.revision + 1))
-        fields.setdefault("created_at", self._now)
+        # What a row does not state is not made up; only its time has to be some time.
+        fields = {"importance": None, "created_at": self._now, **entry.fields}
         return MemoryRecord(ref[1], ref[0], **fields).to_value()
 
     def _born(self, entry: Entry) -> datetime | None:
@@ -349,24 +359,12 @@ class _Reading:
         return None if text_of(value) else {}
 
 
-def _typed(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """The stated fields as those of a record.
-
-    Raises:
-        InputError: one is not of its type.
-    """
-    item = StoredItem(("x",), "x", dict(stated), datetime.min, datetime.min)
-    record = MemoryRecord.from_item(item)
-    if record.problems:
-        raise InputError("; ".join(record.problems))
-    fields = {name: getattr(record, name) for name in stated}
-    fields["content"] = storable(record.content.strip())[0]
-    return fields
-
-
-def _record(ref: Ref, value: Mapping[str, Any]) -> MemoryRecord:
+def _changed_at(entry: Entry, ref: Ref, value: Mapping[str, Any]) -> datetime:
+    """When the row says that it changed: long ago, where it does not say."""
     epoch = datetime.fromtimestamp(0).astimezone()
-    return MemoryRecord.from_item(StoredItem(ref[0], ref[1], value, epoch, epoch))
+    if entry.value is None and not {"created_at", "updated_at"} & entry.fields.keys():
+        return epoch
+    return MemoryRecord.from_item(StoredItem(ref[0], ref[1], value, epoch, epoch)).changed_at
 
 
 def _is_same(stored: object, value: Mapping[str, Any]) -> bool:
