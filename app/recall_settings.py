@@ -112,7 +112,7 @@ def draw(
 ) -> RankingSettings:
     """Draw profiles and sliders, which start at the stored profile; what they say.
 
-    The weights are out of sight while they are dragged elsewhere: there they are, but hold and link what was chosen.
+    While weights are dragged elsewhere, these are out of sight, and still hold what was chosen and put it into the URL.
     """
     _draw_profiles(stored, profiles)
     st.markdown("**Weights**")

@@ -74,11 +74,6 @@ class Embedders:
         """Whose vectors the store said that it holds when it was last looked at."""
         return EmbedderIdentity.from_value(self._note)
 
-    @property
-    def names_next(self) -> bool:
-        """Whether an embedder to come is named."""
-        return self._next is not None
-
     def check(self) -> str:
         """Look at whose vectors the store holds now, and go over to that embedder where it is named.
 
@@ -175,7 +170,8 @@ class Embedders:
                 "To make every vector anew with this one, say again=True (--again)."
             )
         raise ConfigurationError(
-            f"The vectors in this store are by {wanted.identity} already. To go back to the other one, say back."
+            f"The vectors in this store are by {wanted.identity} already. To go back to the other one, say back=True "
+            "(--back)."
         )
 
     def _differs(self, known: Known) -> bool:
