@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +72,11 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
             where = namespace_word(each.namespace)
             click.echo(f"Left as it is: {where}  {one_line(each.key)}  {one_line(each.reason)}", err=True)
         for hint in plan.hints:
-            field = f'text_fields = {{ "{show_namespace(hint.namespace)}" = "{hint.field}" }}'
-            click.echo(f"Hint: {one_line(field)}  ({hint.items:,} of {hint.among:,} have a text there)", err=True)
+            # A JSON text is a TOML text as well.
+            named = (show_namespace(hint.namespace), hint.field)
+            place, field = (json.dumps(each, ensure_ascii=False) for each in named)
+            line = one_line(f"text_fields = {{ {place} = {field} }}")
+            click.echo(f"Hint: {line}  ({hint.items:,} of {hint.among:,} have a text there)", err=True)
         if dry_run:
             _print_plan(as_json=as_json, to_adopt=len(plan), counts=dict(plan.counts), ours=plan.ours)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -185,6 +186,11 @@ def test_adopt_hints_at_the_field_that_may_be_the_text(engine: MemoryEngine, inv
     engine.store.put(BEN, "k", {"n": 1, "body": "Ben plays a lot of chess."})
     asked = invoke("adopt", "--namespace", "memories/ben", "--dry-run")
     assert 'text_fields = { "memories/ben" = "body" }  (1 of 1 have a text there)' in asked.stderr
+    engine.store.put(("notes",), "k", {"n": 1, 'the "body"': "Ben plays a lot of chess."})
+    [line] = [
+        each for each in invoke("adopt", "--namespace", "notes", "--dry-run").stderr.splitlines() if "Hint" in each
+    ]
+    assert tomllib.loads(line.removeprefix("Hint: ").partition("  (")[0])["text_fields"] == {"notes": 'the "body"'}
 
 
 def test_retain_forgets_what_the_rules_say(engine: MemoryEngine, invoke: Invoke) -> None:
