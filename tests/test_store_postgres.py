@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from engine_fixture import engine_over
 from langgraph.store.postgres import PostgresStore
 from mnemoscope.errors import (
     ConfigurationError,
@@ -420,6 +421,19 @@ def test_a_time_to_live_is_given_as_put_gives_it_and_never_renewed(url: str) -> 
         adapter.write([put("tea", "green tea"), put("wine", "red wine")])
         administer(url, "UPDATE store SET expires_at = now() - interval '1 minute' WHERE key = 'wine'")
         assert [hit.item.key for hit in adapter.search(ANA, "red wine", 10)] == ["tea", "ours"]
+
+
+def test_what_expires_while_nobody_writes_is_gone_from_the_next_recall(url: str) -> None:
+    ttl: Any = {"omit_expired": True}
+    with PostgresStore.from_conn_string(url, index=INDEX, ttl=ttl) as store:
+        store.setup()
+        engine = engine_over(adapt(store))
+        adapter = engine.adapter
+        adapter.write([put("tea", "green tea"), put("wine", "red wine")])
+        administer(url, "UPDATE store SET expires_at = now() + interval '1 second' WHERE key = 'wine'")
+        assert (len(engine.recall("wine", ANA, touch=False)), engine.counts()) == (2, {ANA: 2})
+        administer(url, "SELECT pg_sleep(1.1)")
+        assert (len(engine.recall("wine", ANA, touch=False)), engine.counts()) == (1, {ANA: 1})
 
 
 def test_the_rows_are_looked_at_for_a_token_only_after_a_write(traced: tuple[StoreAdapter, Callable[[], str]]) -> None:

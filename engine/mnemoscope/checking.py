@@ -95,6 +95,8 @@ def check_moment(name: str, value: object, *, or_age: bool = False) -> None:
     if value is not None and not isinstance(value, (datetime, timedelta) if or_age else datetime):
         allowed = "a datetime, or a timedelta counted back from now" if or_age else "a datetime"
         raise InputError(f"{name} must be {allowed}, got {shown(value)}.")
+    if isinstance(value, timedelta) and value < timedelta():
+        raise InputError(f"{name} must not be negative, got {value}: it is an age, counted back from now.")
 
 
 def _is_text(value: object) -> bool:

@@ -92,8 +92,8 @@ class Reading:
             min_similarity: the least similarity, whatever the score; None as configured.
             max_tokens: how many tokens the memories may take up as lines of a prompt; of the first `limit`, those
                 that do not fit are dropped.
-            as_of: look at the store as it was at this time, and at ages and expiry as they were then. Not noted in
-                the access history.
+            as_of: look at the store as it was at this time: ages, expiry and what was private as they were then, so it
+                is for those who may see the history. Not noted in the access history.
             config: weights, half-life and minimums for this recall alone.
 
         Raises:

@@ -161,7 +161,8 @@ class PostgresAdapter:
 
         def work(cursor: Cursor[Row]) -> Snapshot:
             layout = self._known_layout(cursor)
-            read = read_few(cursor, layout, where) if keys is None else read_at(cursor, layout, keys)
+            alive = _ALIVE if self._omits_expired else "true"
+            read = read_few(cursor, layout, where) if keys is None else read_at(cursor, layout, keys, alive)
             if read is not None:
                 return snapshot_of(*read, dimensions=self.dimensions, kind=layout.kind)
             connection = cursor.connection
@@ -277,7 +278,9 @@ class PostgresAdapter:
     def _token(self, cursor: Cursor[Row], namespace: Namespace, *, subtree: bool) -> State:
         with self._tokens_lock:
             kept = self._tokens.get((namespace, subtree))
-        if kept and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept.snapshot,):
+        # What expires is gone without a write, so that a store that leaves it out is looked at each time.
+        is_sure = kept is not None and not self._omits_expired
+        if kept and is_sure and cursor.execute(b"SELECT pg_current_snapshot()::text").fetchone() == (kept.snapshot,):
             return kept
         if not namespace:
             # Who looks at the whole store notices an index that was made or dropped meanwhile.

@@ -136,13 +136,13 @@ def read_few(cursor: Cursor[Row], layout: Layout, where: Where) -> WithVectors |
     return None if len(found) > ROWS_AT_ONCE else _with_vectors(found)
 
 
-def read_at(cursor: Cursor[Row], layout: Layout, refs: Iterable[Ref]) -> WithVectors:
-    """The items at these places, with their vectors, by one query."""
+def read_at(cursor: Cursor[Row], layout: Layout, refs: Iterable[Ref], condition: str = "true") -> WithVectors:
+    """The items at these places that meet a condition on `s`, with their vectors, by one query."""
     source = (
         "unnest(%s::text[], %s::text[]) AS asked (prefix, key) "
         "JOIN store AS s ON s.prefix = asked.prefix AND s.key = asked.key"
     )
-    return _with_vectors(_joined(cursor, layout, source, "", places(refs)))
+    return _with_vectors(_joined(cursor, layout, source, f"WHERE {condition}", places(refs)))
 
 
 def item_of(row: Sequence[Any]) -> StoredItem:
