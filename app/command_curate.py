@@ -90,7 +90,7 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
 @role_option
 @NAMESPACE_OPTION
 @DRY_RUN_OPTION
-def retain(*, as_json: bool, dry_run: bool, namespace: str, **options: Any) -> None:
+def retain(*, as_json: bool, dry_run: bool, namespace: tuple[str, ...], **options: Any) -> None:
     """Forget what the retention rules of a namespace say; they are set on the Curate page."""
     with working_engine(options, writing=not dry_run) as engine:
         plan = engine.plan_retention(namespace)

@@ -64,7 +64,7 @@ def merge(*, as_json: bool, **options: Any) -> None:
 @writing_options
 @place_options
 @click.option("--to", "target", type=NAMESPACE, required=True, help="The namespace they go to.")
-def move(*, as_json: bool, target: str, **options: Any) -> None:
+def move(*, as_json: bool, target: tuple[str, ...], **options: Any) -> None:
     """Take memories to another namespace, under the same keys."""
     asked = taken_out(options, "namespace", "keys", "reason")
     with working_engine(options, writing=True) as engine:

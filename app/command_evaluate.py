@@ -62,7 +62,7 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
         raise SystemExit(1)
 
 
-def _cases(adapter: Any, file: TextIO | None, namespace: str | None) -> list[Case]:
+def _cases(adapter: Any, file: TextIO | None, namespace: tuple[str, ...] | None) -> list[Case]:
     from mnemoscope.cases import CaseBook, read_cases
     from mnemoscope.errors import InputError
     from mnemoscope.namespaces import read_prefix

@@ -114,7 +114,7 @@ def _check_readable(file: Path) -> None:
 
 
 def _pieces(
-    engine: MemoryEngine, *, namespace: str, subtree: bool, form: str, no_vectors: bool, no_history: bool
+    engine: MemoryEngine, *, namespace: tuple[str, ...], subtree: bool, form: str, no_vectors: bool, no_history: bool
 ) -> Iterator[bytes]:
     if form == "csv":
         return engine.export_table(namespace, subtree=subtree)

@@ -34,7 +34,7 @@ __all__ = ["allow", "erase", "restore", "trash"]
 @script_options
 @SCOPE_OPTION
 @SUBTREE_OPTION
-def trash(*, as_json: bool, namespace: str, subtree: bool, **options: Any) -> None:
+def trash(*, as_json: bool, namespace: tuple[str, ...], subtree: bool, **options: Any) -> None:
     """List what was forgotten and can be restored, the latest first: when, by whom, why, where, and the text."""
     with working_engine(options) as engine:
         stones = engine.trash(namespace, subtree=subtree or not namespace)

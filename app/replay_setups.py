@@ -38,7 +38,8 @@ def python_of(setup: ReplaySetup) -> str:
     """The Python expression of an engine over the same store that reads as this setup says."""
     config = f"config=MemoryConfig(**{_changed(setup.config)!r})"
     if setup.model is not None:
-        prompt = f", prompt=PromptBook(store).find({prompt_version(setup.extract_prompt or '')!r}).text"
+        # In full, since the wording need not be kept anywhere.
+        prompt = f", prompt={setup.extract_prompt!r}"
         is_shipped = setup.extract_prompt in (None, prompt_text("extract"))
         extractor = f"LLMExtractor({setup.model!r}{'' if is_shipped else prompt})"
         return f"MemoryEngine(engine.adapter, {setup.model!r}, extractor={extractor}, {config})"
