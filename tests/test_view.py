@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,47 @@ def test_every_call_is_told_with_its_time_and_failure(store: Path) -> None:
     assert calls[1][0] == "counts"
     assert isinstance(calls[1][2], StoreError)
     assert all(seconds >= 0 for _, seconds, _ in calls)
+
+
+def test_a_group_that_reaches_outside_of_what_is_shown_is_undone_whole_or_not_at_all(store: Path) -> None:
+    whole, limited = engine_on(store), engine_on(store, ANA)
+    moved = whole.move(ANA, whole.list(ANA)[0].key, TEAM, actor="op")[0].group
+    whole.remember("Ben has a cat.", BEN, extract=False)
+    bulk = whole.forget_at([(name, whole.list(name)[0].key) for name in (ANA_WORK, BEN)], actor="op").group
+    counts = whole.counts()
+    for group, change in ((moved, limited.changes_of(moved)[0].id), (bulk, None)):
+        for asked in filter(None, (group, change)):
+            with pytest.raises(PermissionDeniedError, match=r"show 1 change of the group .* not undone in part"):
+                limited.undo(asked)
+    plan = limited.plan_undo(by="op")
+    assert [(step.ref[0], step.obstacle) for step in plan.memories] == [
+        (ANA_WORK, "This connection does not show 1 change of the same group."),
+        (ANA, "This connection does not show 1 change of the same group."),
+    ]
+    assert whole.counts() == counts
+    whole.undo(bulk)
+    whole.undo(moved)
+    assert whole.counts() == {ANA: 1, ANA_WORK: 1, BEN: 1, TEAM: 1}
+    limited.close()
+    whole.close()
+
+
+def test_what_was_changed_together_within_what_is_shown_is_undone(store: Path) -> None:
+    limited = engine_on(store, ANA)
+    group = limited.move(ANA, limited.list(ANA)[0].key, ANA_WORK, actor="op")[0].group
+    assert len(limited.plan_undo(by="op").open) == 2
+    limited.undo(group)
+    assert limited.counts() == {ANA: 1, ANA_WORK: 1}
+    limited.close()
+
+
+def test_the_history_of_the_whole_store_is_not_trimmed_through_a_part_of_it(store: Path) -> None:
+    whole, limited = engine_on(store), engine_on(store, ANA)
+    changes = len(whole.history())
+    for confirm in (None, changes, len(limited.history())):
+        with pytest.raises(PermissionDeniedError, match="limited to memories/ana"):
+            limited.trim_history(timedelta(0), confirm=confirm)
+    assert len(whole.history()) == changes
+    assert whole.as_of(BEN, whole.history()[0].at - timedelta(days=1)) == []
+    limited.close()
+    whole.close()

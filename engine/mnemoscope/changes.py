@@ -15,7 +15,7 @@ from .shelf_texts import shelf_text
 from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
 from .times import from_iso, read_time, to_iso
 
-__all__ = ["ACTIONS", "Action", "Change", "Edit", "Tombstone", "book"]
+__all__ = ["ACTIONS", "BOUND", "Action", "Change", "Edit", "Tombstone", "book"]
 
 Action: TypeAlias = Literal[
     "insert",
@@ -33,6 +33,9 @@ Action: TypeAlias = Literal[
     "reembed",
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
+
+BOUND: tuple[Action, ...] = ("merge", "move", "undo")
+"""What makes the changes of a group belong together: half a move taken back would leave two memories, or none."""
 
 
 def book(name: str, namespace: Namespace = ()) -> Namespace:

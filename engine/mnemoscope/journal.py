@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from .changes import ACTIONS, Action, Change, Edit, Tombstone, book
+from .changes import ACTIONS, BOUND, Action, Change, Edit, Tombstone, book
 from .checking import check_key
 from .cleaning import cleaned_object
 from .embedders import Embedders
@@ -29,6 +29,7 @@ from .shelf_texts import SHELVES
 from .stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
 from .stores.values import same_json
 from .times import Clock, aware
+from .torn import check_whole_group
 from .trimming import horizon
 
 __all__ = ["ACTIONS", "Action", "Change", "Edit", "Journal", "Tombstone", "book", "group_name"]
@@ -177,6 +178,7 @@ class Journal:
         Raises:
             NotFoundError: there is no such change, or it was erased.
             ConflictError: a memory has changed since; nothing is undone.
+            PermissionDeniedError: the connection does not show all of the group; nothing is undone.
         """
         edits = self.undo_edits(change_or_group, reason=reason)
         try:
@@ -198,8 +200,11 @@ class Journal:
 
         Raises:
             NotFoundError: there is no such change, or it was erased.
+            PermissionDeniedError: the connection does not show all of the group.
         """
         changes = self.changes_of(change_or_group)
+        if change_or_group == changes[0].group or changes[0].action in BOUND:
+            check_whole_group(self._adapter, changes[0].group)
         erased = [change for change in changes if change.erased or change.action == "erase"]
         if erased:
             raise NotFoundError(f"The change {erased[0].id!r} was erased for good and cannot be undone.")

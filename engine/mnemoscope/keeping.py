@@ -107,6 +107,7 @@ class Keeping(Reading):
 
         Raises:
             InputError: `confirm` is another number than there are.
+            PermissionDeniedError: the connection shows a part of the store alone.
         """
         now = self._clock()
         bound = timedelta(days=self.config.history_days) if older_than is None else older_than

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from .changes import book
-from .errors import InputError
+from .embedders import seen_alone
+from .errors import InputError, PermissionDeniedError
 from .own_books import required_entry
 from .stores.base import Ref, StoreAdapter, StoredItem, Write
 from .times import aware, read_time, to_iso
@@ -46,7 +47,13 @@ def trim(adapter: StoreAdapter, before: datetime, *, confirm: int | None, actor:
 
     Raises:
         InputError: `confirm` is another number than there are.
+        PermissionDeniedError: the connection shows a part of the store alone.
     """
+    if part := seen_alone(adapter):
+        raise PermissionDeniedError(
+            f"This connection is limited to {part}, and the history is trimmed for the whole store at once. "
+            "Trim it through a connection that shows all of it."
+        )
     moment = aware(before)
     items = adapter.latest(book("journal"), subtree=True, before=f"{moment:%Y%m%dT%H%M%S%f}")
     if confirm is None:

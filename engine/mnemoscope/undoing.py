@@ -8,18 +8,16 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from .changes import Change, Edit
+from .changes import BOUND, Change, Edit
 from .errors import InputError
 from .journal import Journal
 from .namespaces import Namespace
 from .stores.base import Ref, StoreAdapter, StoredItem
 from .stores.values import same_json
 from .times import aware
+from .torn import changes_outside, told_outside
 
 __all__ = ["TakenBack", "UndoPlan", "plan_undo", "undo_edits"]
-
-# The changes of such a group belong together: half a move taken back would leave two memories, or none.
-_BOUND = ("merge", "move", "undo")
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,8 @@ def plan_undo(
 ) -> UndoPlan:
     """What would become of the memories of a scope if the changes that meet all that is given had never been made.
 
-    A memory stays as it is where somebody else has changed it after them, or where it was erased.
+    A memory stays as it is where somebody else has changed it after them, where it was erased, or where it was
+    changed together with memories that the connection does not show.
 
     Raises:
         InputError: neither somebody nor a run is named.
@@ -93,6 +92,7 @@ def plan_undo(
     chains = _chains(journal.since(namespace, min(wanted, default="~"), subtree=subtree), wanted)
     steps = [TakenBack(tuple(chain), _obstacle(chain, wanted)) for chain in chains.values() if chain]
     steps = _checked(steps, adapter.get([step.ref for step in steps]) if steps else [])
+    steps = _shown_whole(steps, adapter)
     settled = {ref for ref, chain in chains.items() if not chain}
     return UndoPlan(tuple(_bound(steps, settled, journal)), by, since, run)
 
@@ -151,6 +151,17 @@ def _checked(steps: Sequence[TakenBack], items: Sequence[StoredItem | None]) -> 
     return checked
 
 
+def _shown_whole(steps: Sequence[TakenBack], adapter: StoreAdapter) -> list[TakenBack]:
+    """The steps, with those blocked of which a group reaches outside of what the connection shows."""
+    outside = changes_outside(adapter, {change.group for step in steps for change in step.changes})
+    shown = []
+    for step in steps:
+        hidden = sum(outside[group] for group in {change.group for change in step.changes})
+        obstacle = f"{told_outside(hidden)} of the same group." if hidden else ""
+        shown.append(replace(step, obstacle=step.obstacle or obstacle))
+    return shown
+
+
 def _bound(steps: Sequence[TakenBack], settled: set[Ref], journal: Journal) -> list[TakenBack]:
     """The steps, with those blocked that belong to a move or merge of which another part must stay.
 
@@ -172,7 +183,7 @@ def _bound(steps: Sequence[TakenBack], settled: set[Ref], journal: Journal) -> l
 
 
 def _groups(steps: Iterable[TakenBack]) -> set[str]:
-    return {change.group for step in steps for change in step.changes if change.action in _BOUND}
+    return {change.group for step in steps for change in step.changes if change.action in BOUND}
 
 
 def _parts(group: str, journal: Journal) -> set[Ref]:

@@ -19,6 +19,8 @@ from .text_fields import TextFields
 
 __all__ = ["View", "Watcher"]
 
+_PAGE = 500
+
 Watcher: TypeAlias = Callable[[str, float, Exception | None], None]
 """Told of every call: its name, how many seconds it took, and how it failed."""
 
@@ -124,6 +126,22 @@ class View:
                 for item in self._adapter.latest(part, subtree=below, limit=limit, before=before, where=where)
             ]
             return sorted(found, key=lambda item: item.key, reverse=True)[:limit]
+
+    def unseen_keys(self, namespace: Namespace, *, first: str, before: str) -> list[str]:
+        """The keys from `first` to `before`, greatest first, of what lies within the namespace and is not shown.
+
+        Nothing else of it is told.
+        """
+        if not self.prefixes:
+            return []
+        found: list[str] = []
+        with self._watched("latest"):
+            while True:
+                page = self._adapter.latest(namespace, subtree=True, limit=_PAGE, before=before)
+                found += [item.key for item in page if item.key >= first and not self._sees(item.namespace)]
+                if len(page) < _PAGE or page[-1].key < first:
+                    return found
+                before = page[-1].key
 
     def markers(self, namespace: Namespace, *, subtree: bool = False) -> dict[Ref, Hashable]:
         """The marker of every item."""
