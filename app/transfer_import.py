@@ -109,7 +109,7 @@ def _draw_plan(working: Session, plan: ImportPlan) -> None:
     rows = [row for row in plan.rows if status is None or row.status == STATUSES[status]]
     if rows:
         window = tables.pager(len(rows), key="w_rows")
-        _draw_rows(rows[window.start : window.stop], with_remarks=bool(plan.remarked))
+        _draw_rows(rows[window.start : window.stop])
     else:
         st.caption("No row of the file is so.")
     if plan.remarked:
@@ -124,16 +124,17 @@ def _draw_plan(working: Session, plan: ImportPlan) -> None:
     st.caption(problem or f"All of it as one group, which one undo takes back{embedded}.")
 
 
-def _draw_rows(rows: list[ImportRow], *, with_remarks: bool) -> None:
+def _draw_rows(rows: list[ImportRow]) -> None:
     columns: dict[str, Any] = {
         "where": st.column_config.TextColumn("Where", width=70),
         "status": st.column_config.TextColumn("Is", width=85),
         "written": st.column_config.CheckboxColumn("Written", width=65),
+        "remarks": st.column_config.TextColumn("Remarks", width=290),
         "text": st.column_config.TextColumn("Text", width=240),
         "reason": st.column_config.TextColumn("Why", width=230),
-        "remarks": st.column_config.TextColumn("Remarks", width=300),
         "place": st.column_config.TextColumn("Place", width=190),
     }
+    with_remarks = any(row.remarks for row in rows)
     shown = [name for name in columns if with_remarks or name != "remarks"]
     st.dataframe(
         pd.DataFrame(
