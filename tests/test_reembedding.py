@@ -663,3 +663,99 @@ def test_writers_under_one_identity_do_not_wait_for_each_other(filled: Home) -> 
             engines[0].remember("Nobody waits", (*ANA, "0"), extract=False)
             assert {record.content for record in engines[1].list((*ANA, "0"))} == {"Writer 0 notes it", "Nobody waits"}
     assert [record.content for record in engines[0].list((*ANA, "1"))] == ["Writer 1 notes it"]
+
+
+def waiting_of(home: Home, key: str) -> list[Any]:
+    """What stands in waiting for a key, in both tables."""
+    return [
+        row
+        for table in ("mnemoscope_vectors", "mnemoscope_marks")
+        for row in home.execute(f"SELECT prefix, key FROM {table} WHERE key = '{key}'")
+    ]
+
+
+def test_erasing_takes_the_former_vector_and_its_mark_too(filled: Home) -> None:
+    engine = filled.engine(HashingEmbeddings(NEW))
+    engine.reembed()
+    key = engine.list(ANA, None)[0].key
+    assert len(waiting_of(filled, key)) == 2
+    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    assert waiting_of(filled, key) == []
+    assert receipt.is_complete
+    assert "no vector in waiting, made or former, is of it" in receipt.verified
+
+
+def test_erasing_while_vectors_are_made_takes_what_is_made_and_what_is_under_way(filled: Home) -> None:
+    target, writer = CountingEmbeddings(NEW), filled.engine(HashingEmbeddings(NEW))
+    engine = filled.engine(target)
+    keys = {record.content: record.key for record in writer.list(ANA, None)}
+    receipts = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        if not receipts:
+            mine = next(keys[text] for text in texts if text in keys)
+            receipts.append(writer.erase(ANA, mine, confirm="memories/ana"))
+        return HashingEmbeddings(NEW).embed_documents(texts)
+
+    def look(state: ReembedState) -> None:
+        if state.staged == 20 and len(receipts) == 1:
+            made = [key for key in keys.values() if waiting_of(filled, key)]
+            receipts.append(writer.erase(ANA, made[0], confirm="memories/ana"))
+
+    target.embed_documents = embed  # type: ignore[method-assign]
+    assert engine.reembed(batch=10, progress=look).state == "done"
+    assert [receipt.is_complete for receipt in receipts] == [True, True]
+    assert [waiting_of(filled, receipt.refs[0][1]) for receipt in receipts] == [[], []]
+    assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
+
+
+def test_what_is_forgotten_leaves_nothing_in_waiting(filled: Home) -> None:
+    engine = filled.engine(HashingEmbeddings(NEW))
+    engine.reembed()
+    key = engine.list(ANA, None)[0].key
+    engine.forget(ANA, keys=[key])
+    assert waiting_of(filled, key) == []
+
+
+def test_an_erasure_that_leaves_a_vector_in_waiting_says_so(home: Home) -> None:
+    if home.kind != "sqlite":
+        pytest.skip("PostgreSQL lets no vector be without its item")
+    engine = home.engine(HashingEmbeddings(NEW))
+    key = engine.remember("Ana drinks tea", ANA, extract=False)[0].key
+    engine.reembed()
+    home.execute(
+        "CREATE TRIGGER kept AFTER DELETE ON mnemoscope_vectors BEGIN "
+        "INSERT INTO mnemoscope_vectors (prefix, key, field_name) VALUES (old.prefix, old.key, old.field_name); END"
+    )
+    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    assert receipt.failures == ("no vector in waiting, made or former, is of it",)
+
+
+@pytest.mark.parametrize("next_", [None, HashingEmbeddings(NEW)])
+def test_erasing_after_the_change_is_verified_by_an_engine_that_did_not_look_before(
+    filled: Home, next_: HashingEmbeddings | None
+) -> None:
+    filled.engine(HashingEmbeddings(NEW)).reembed()
+    engine = filled.engine(next_)
+    receipt = engine.erase(ANA, engine.list(ANA, None)[0].key, confirm="memories/ana")
+    assert receipt.is_complete
+    assert ("no search for any of its wordings returns it" in receipt.verified) is (next_ is not None)
+
+
+def test_a_role_that_may_not_see_the_waiting_tables_can_erase(filled: Home) -> None:
+    if filled.kind != "postgres":
+        pytest.skip("PostgreSQL alone has roles")
+    filled.execute("DROP ROLE IF EXISTS reembed_eraser")
+    filled.execute("CREATE ROLE reembed_eraser LOGIN")
+    filled.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO reembed_eraser")
+    engine = filled.engine(HashingEmbeddings(NEW))
+    engine.reembed()
+    filled.execute("REVOKE ALL ON mnemoscope_vectors FROM reembed_eraser")
+    filled.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON store_vectors TO reembed_eraser")
+    key = engine.list(ANA, None)[0].key
+    theirs = Home("postgres", filled.address.replace("postgres:@", "reembed_eraser:@"))
+    with theirs.exits:
+        assert theirs.engine(HashingEmbeddings(NEW)).erase(ANA, key, confirm="memories/ana").is_complete
+    assert waiting_of(filled, key) == []
+    filled.execute("DROP OWNED BY reembed_eraser")
+    filled.execute("DROP ROLE reembed_eraser")

@@ -13,8 +13,8 @@ with needing("postgres"):
     from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from ..errors import PermissionDeniedError, StoreError
-from .base import Guard, Write
-from .postgres_rows import Row, read_layout
+from .base import Guard, Ref, Write
+from .postgres_rows import Row, places, read_layout
 from .postgres_writing import lock, to_text
 from .prefixes import from_prefix
 from .staging import Finish, Place, Staged, StagingSize, Stale
@@ -107,6 +107,13 @@ ON v.prefix = m.prefix AND v.key = m.key AND v.field_name = m.field_name
 """
 
 
+# Foreign keys take these rows along with their items; a role without a right to look cannot see so.
+_READABLE = """
+SELECT each FROM unnest(%s::text[]) AS each WHERE has_table_privilege(to_regclass(each), 'SELECT')
+"""
+_HOLDS = "SELECT FROM {table} WHERE (prefix, key) IN (SELECT * FROM unnest(%s::text[], %s::text[])) LIMIT 1"
+
+
 class PostgresStaging:
     """The vectors in waiting of one database.
 
@@ -193,6 +200,18 @@ class PostgresStaging:
                 _drop(cursor)
 
         self._done(work)
+
+    def holds(self, refs: Sequence[Ref]) -> bool:
+        """Whether any of these places has a vector or a mark in waiting, where this role may look."""
+
+        def work(cursor: Cursor[Row]) -> bool:
+            readable = cursor.execute(_READABLE.encode(), ([_VECTORS, _MARKS],)).fetchall()
+            return any(
+                cursor.execute(_HOLDS.format(table=table).encode(), places(refs)).fetchone() is not None
+                for (table,) in readable
+            )
+
+        return self._done(work)
 
     def _done(self, work: Callable[[Cursor[Row]], Result]) -> Result:
         return cast(Result, self._run(work))

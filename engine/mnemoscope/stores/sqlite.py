@@ -34,7 +34,7 @@ from .sqlite_rows import (
     vectors_at,
     vectors_within,
 )
-from .sqlite_staging import SqliteStaging
+from .sqlite_staging import SqliteStaging, drop_waiting
 from .sqlite_watch import FileWatch, file_of
 from .staging import used_by
 from .values import PreparedWrite, check_guards, prepare
@@ -220,6 +220,7 @@ class SqliteAdapter:
     def _put_items(self, cursor: sqlite3.Cursor, prepared: list[PreparedWrite]) -> None:
         deleted = [_place(each) for each in prepared if each.value is None]
         cursor.executemany("DELETE FROM store WHERE prefix = ? AND key = ?", deleted)
+        drop_waiting(cursor, deleted)
         now = self._clock()
         cursor.executemany(_UPSERT, [self._upsert(each, now) for each in prepared if each.value is not None])
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from ..errors import StoreError
-from .base import Guard, Write
-from .prefixes import from_prefix
+from .base import Guard, Ref, Write
+from .prefixes import from_prefix, to_prefix
 from .sqlite_rows import has_vectors
 from .staging import Finish, Place, Staged, StagingSize, Stale
 from .values import read_json
 
-__all__ = ["SqliteStaging"]
+__all__ = ["SqliteStaging", "drop_waiting"]
 
 _VECTORS = "mnemoscope_vectors"
 _MARKS = "mnemoscope_marks"
@@ -67,6 +67,16 @@ DELETE FROM {table} WHERE NOT EXISTS (
 """
 
 
+# An item that is gone by now, or erased, must not come back by what was made of it meanwhile.
+_STILL_THERE = "EXISTS (SELECT 1 FROM store WHERE prefix = ?1 AND key = ?2)"
+_PUT_MARK = f"""
+INSERT OR REPLACE INTO {_MARKS} (prefix, key, field_name, mark, digest) SELECT ?1, ?2, ?3, ?4, ?5 WHERE {_STILL_THERE}
+"""
+_PUT_VECTOR = f"""
+INSERT OR REPLACE INTO {_VECTORS} (prefix, key, field_name, embedding) SELECT ?1, ?2, ?3, ?4 WHERE {_STILL_THERE}
+"""
+
+
 class SqliteStaging:
     """The vectors in waiting of one file.
 
@@ -86,7 +96,7 @@ class SqliteStaging:
         """How far it is; nothing is written."""
         with self._reading() as cursor:
             total = _number(cursor, _TOTAL) if has_vectors(cursor) else 0
-            if not _is_made(cursor):
+            if len(_made(cursor)) < 2:
                 return StagingSize(total, 0, 0)
             return StagingSize(total, _number(cursor, _STAGED), _number(cursor, _BYTES))
 
@@ -131,10 +141,28 @@ class SqliteStaging:
         with self._writing() as cursor:
             _drop(cursor)
 
+    def holds(self, refs: Sequence[Ref]) -> bool:
+        """Whether any of these places has a vector or a mark in waiting."""
+        with self._reading() as cursor:
+            return any(
+                cursor.execute(
+                    f"SELECT 1 FROM {table} WHERE prefix = ? AND key = ?", (to_prefix(namespace), key)
+                ).fetchone()
+                for table in _made(cursor)
+                for namespace, key in refs
+            )
 
-def _is_made(cursor: sqlite3.Cursor) -> bool:
-    cursor.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (?, ?)", (_VECTORS, _MARKS))
-    return bool(cursor.fetchone()[0] == 2)
+
+def drop_waiting(cursor: sqlite3.Cursor, places: Iterable[tuple[str, str]]) -> None:
+    """Drop what stands in waiting for these places: the official table has no key that would take it along."""
+    places = list(places)
+    for table in _made(cursor) if places else ():
+        cursor.executemany(f"DELETE FROM {table} WHERE prefix = ? AND key = ?", places)
+
+
+def _made(cursor: sqlite3.Cursor) -> list[str]:
+    cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name IN (?, ?)", (_VECTORS, _MARKS))
+    return [name for (name,) in cursor.fetchall()]
 
 
 def _drop(cursor: sqlite3.Cursor) -> None:
@@ -154,13 +182,13 @@ def _stale(cursor: sqlite3.Cursor, after: Place | None, limit: int) -> list[Stal
 def _put(cursor: sqlite3.Cursor, staged: Sequence[Staged]) -> None:
     places = [(each.place.prefix, each.place.key, each.place.field) for each in staged]
     cursor.executemany(
-        f"INSERT OR REPLACE INTO {_MARKS} (prefix, key, field_name, mark, digest) VALUES (?, ?, ?, ?, ?)",
+        _PUT_MARK,
         [(*place, each.mark, each.digest) for place, each in zip(places, staged, strict=True)],
     )
     without = [place for place, each in zip(places, staged, strict=True) if not each.digest]
     cursor.executemany(f"DELETE FROM {_VECTORS} WHERE prefix = ? AND key = ? AND field_name = ?", without)
     cursor.executemany(
-        f"INSERT OR REPLACE INTO {_VECTORS} (prefix, key, field_name, embedding) VALUES (?, ?, ?, ?)",
+        _PUT_VECTOR,
         [
             (*place, each.vector.astype("<f4").tobytes())
             for place, each in zip(places, staged, strict=True)

@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from ..namespaces import Namespace
-from .base import Guard, Write
+from .base import Guard, Ref, Write
 
 __all__ = ["ChangesEmbedder", "Finish", "Place", "Staged", "Staging", "StagingSize", "Stale", "digest_of", "used_by"]
 
@@ -98,6 +98,12 @@ class Staging(Protocol):
 
     def drop(self) -> None:
         """Drop the vectors in waiting."""
+
+    def holds(self, refs: Sequence[Ref]) -> bool:
+        """Whether any of these places has a vector in waiting, or a note of one, as far as it may be looked at.
+
+        What deletes an item through the adapter deletes these too.
+        """
 
 
 @runtime_checkable
