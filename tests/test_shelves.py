@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from engine_fixture import ANA, BEN, KINDS, engine_over, facts, memory_store, op
 from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine
 from mnemoscope.calibration import Pair, sample_pairs
 from mnemoscope.cases import case
+from mnemoscope.changes import book
 from mnemoscope.config_profiles import Profile
 from mnemoscope.stores import adapt
+from mnemoscope.stores.base import Write
 from mnemoscope.stores.view import View
 
 TEA = case("where is the tea", ANA, expected=["green tea in the kitchen"], note="asked often")
@@ -184,3 +187,41 @@ def test_a_connection_limited_to_a_namespace_undoes_what_it_keeps() -> None:
     assert [each.query for each in engine.cases()] == [TEA.query]
     assert engine.profiles() == {}
     assert engine.counts() == {}
+
+
+def test_the_history_of_a_case_that_was_moved_with_its_namespace_can_be_undone_there() -> None:
+    engine, other, there = filled(engine_over()), engine_over(), ("team", "tea")
+    engine.save_cases([case(TEA.query, ANA, expected=["black tea"])])
+    engine.delete_cases(engine.cases(ANA))
+    plan = other.plan_import(b"".join(engine.export(ANA)), there)
+    refused = {row.reason for row in plan.rows if row.status == "invalid"}
+    assert refused == {"a label is of the two places it was made for; import it there"}
+    other.apply_import(plan)
+    [gone] = [change for change in other.history(there) if change.action == "delete"]
+    other.undo(gone.id)
+    [back] = other.cases()
+    assert other.cases(there) == [back]
+    assert (back.namespace, back.expected, back.id) == (there, ("black tea",), gone.key)
+    other.delete_cases([back])
+    assert other.cases() == []
+
+
+def test_the_tombstone_in_a_moved_history_moves_too() -> None:
+    engine, other, there = engine_over(), engine_over(), ("team", "tea")
+    key = engine.remember_facts(facts("tea"), ANA)[0].key
+    engine.forget(ANA, key=key)
+    engine.restore(ANA, key)
+    other.apply_import(other.plan_import(b"".join(engine.export(ANA)), there))
+    other.undo(next(change for change in other.history(there, key) if change.action == "restore").id)
+    assert [stone.record.namespace for stone in other.trash(there)] == [there]
+
+
+def test_a_case_is_of_the_place_where_it_stands() -> None:
+    engine = engine_over()
+    engine.adapter.write([Write(book("cases", BEN), "odd", {"kind": "case", **TEA.to_value()})])
+    [found] = engine.cases(BEN)
+    assert (found.namespace, found.expected, engine.cases(ANA)) == (BEN, TEA.expected, [])
+    engine.save_cases([replace(found, expected=("other",))])
+    assert [each.expected for each in engine.cases()] == [("other",)]
+    engine.delete_cases(engine.cases())
+    assert engine.cases() == []

@@ -31,7 +31,7 @@ class ErasedFromCases:
         """
         writes = []
         for namespace in namespaces:
-            for each in CaseBook(adapter).all(namespace, subtree=False):
+            for ref, each in CaseBook(adapter).placed(namespace, subtree=False).items():
                 left = replace(
                     each,
                     expected=tuple(entry for entry in each.expected if not self._is_about(entry)),
@@ -40,7 +40,7 @@ class ErasedFromCases:
                 )
                 if left != each or self._is_about(each.query):
                     kept = None if self._is_about(each.query) else _kept(left)
-                    writes.append(Write(book("cases", namespace), each.id, kept))
+                    writes.append(Write(*ref, kept))
         return writes
 
     def changes(self, adapter: StoreAdapter, namespaces: Iterable[Namespace]) -> list[Change]:

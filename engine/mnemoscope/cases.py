@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from .changes import Edit, book
 from .checking import check_text, check_texts
 from .errors import InputError, MnemoscopeError
-from .namespaces import Namespace, NamespaceLike, is_within, read_namespace
+from .namespaces import Namespace, NamespaceLike, read_namespace
 from .shelves import shelf_edits
 from .stores.base import Ref, StoreAdapter
 from .text import shown
@@ -121,19 +121,33 @@ class CaseBook:
 
     def all(self, namespace: Namespace = (), *, subtree: bool = True) -> list[Case]:
         """The cases of a namespace, the newest first; what a stranger wrote there is passed over."""
-        items = self._adapter.load(book("cases"), subtree=True).items
-        found = [read for item in items if (read := read_case(item.value)) is not None]
-        within = [each for each in found if is_within(each.namespace, namespace, subtree=subtree)]
-        return sorted(within, key=lambda each: (each.created_at is None, each.created_at, each.id), reverse=True)
+        found = self.placed(namespace, subtree=subtree).values()
+        return sorted(found, key=lambda each: (each.created_at is None, each.created_at, each.id), reverse=True)
+
+    def placed(self, namespace: Namespace = (), *, subtree: bool = True) -> dict[Ref, Case]:
+        """The cases of a namespace by where they stand; each is of that namespace, whatever its value says."""
+        items = self._adapter.load(book("cases", namespace), subtree=subtree).items
+        read = [(item.ref, read_case(item.value)) for item in items if item.namespace[2:]]
+        return {ref: replace(each, namespace=ref[0][2:]) for ref, each in read if each is not None}
 
     def saving(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
         """The edits that keep the cases, each in the place of an earlier one with its query and namespace."""
         now = self._clock()
-        return shelf_edits(self._adapter, [(_place(each), _dated(each, now)) for each in cases], reason=reason)
+        return shelf_edits(self._adapter, [(ref, _dated(each, now)) for each, ref in self._where(cases)], reason=reason)
 
     def deleting(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
         """The edits that delete these cases."""
-        return shelf_edits(self._adapter, [(_place(each), None) for each in cases], reason=reason)
+        return shelf_edits(self._adapter, [(ref, None) for _, ref in self._where(cases)], reason=reason)
+
+    def _where(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Ref]]:
+        """Each case with where it stands, or is to: one that came from elsewhere may have a key of its own."""
+        standing: dict[tuple[Namespace, str], list[Ref]] = {}
+        for namespace in dict.fromkeys(each.namespace for each in cases):
+            for ref, there in self.placed(namespace, subtree=False).items():
+                standing.setdefault((namespace, there.query), []).append(ref)
+        for each in cases:
+            for ref in standing.get((each.namespace, each.query), [_place(each)]):
+                yield each, ref
 
 
 def _place(each: Case) -> Ref:

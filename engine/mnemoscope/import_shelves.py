@@ -13,7 +13,7 @@ from .namespaces import Namespace
 from .shelf_texts import shelf_text
 from .times import read_time
 
-__all__ = ["SHELF_OF", "is_newer", "shelved", "told"]
+__all__ = ["SHELF_OF", "is_newer", "rebased_change", "shelved", "told"]
 
 SHELF_OF = {"case": "cases", "label": "labels", "profile": "profiles"}
 """The book of each kind of row."""
@@ -39,6 +39,26 @@ def shelved(
     if not is_readable:
         raise InputError(f"it is no {kind} of this program")
     return key, dict(value)
+
+
+def rebased_change(value: Mapping[str, Any], target: Namespace) -> dict[str, Any]:
+    """A change as it stands in the history of the namespace `target`, out of a file that may name another.
+
+    Raises:
+        InputError: it makes no sense there.
+    """
+    moved = {**value, "namespace": list(target)}
+    if value.get("namespace") == moved["namespace"]:
+        return moved
+    if value.get("shelf") == "labels":
+        raise InputError("a label is of the two places it was made for; import it there")
+    if isinstance(stone := value.get("stone"), Mapping):
+        moved["stone"] = {**stone, "namespace": moved["namespace"]}
+    if value.get("shelf") == "cases":
+        for name in ("before", "after"):
+            if isinstance(kept := value.get(name), Mapping):
+                moved["key"], moved[name] = shelved("case", "", kept, source=(), target=target)
+    return moved
 
 
 def is_newer(value: Mapping[str, Any], present: Mapping[str, Any]) -> bool:

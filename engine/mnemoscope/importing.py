@@ -19,7 +19,7 @@ from .embedding import identity_of
 from .errors import InputError, MnemoscopeError
 from .import_formats import Entry, Fault, Header, read_entries
 from .import_rows import merged
-from .import_shelves import SHELF_OF, is_newer, shelved, told
+from .import_shelves import SHELF_OF, is_newer, rebased_change, shelved, told
 from .made import made_by
 from .namespaces import Namespace
 from .packing import unpacked
@@ -303,7 +303,8 @@ class _Reading:
 
     def _compare_record(self, entry: Entry, ref: Ref, found: Mapping[Ref, StoredItem]) -> None:
         at = _shelf(entry.kind, ref)
-        value = {**(entry.value or {}), "namespace": list(ref[0])}
+        stated = entry.value or {}
+        value = rebased_change(stated, ref[0]) if entry.kind == "change" else {**stated, "namespace": list(ref[0])}
         _readable(lambda: _RECORDS[entry.kind](StoredItem(*at, value, self._now, self._now)), entry.kind)
         draft = _Draft(at, entry.kind, value, vectors={})
         _check(self._adapter, draft)
