@@ -13,6 +13,7 @@ from engine_fixture import ANA, BEN, KINDS, START, CountingEmbeddings, engine_ov
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import InputError, MemoryConfig, MemoryEngine
+from mnemoscope.calibration import Pair
 from mnemoscope.cases import Case, CaseBook, case, cases_to_jsonl, read_cases
 from mnemoscope.config_profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
 from mnemoscope.connections import load_connections
@@ -303,3 +304,23 @@ def test_erasing_a_memory_erases_it_from_the_cases() -> None:
     assert receipt.failures == ()
     left = {each.query: (each.expected, each.note) for each in book.all()}
     assert left == {"both?": (("lives in Paris",), ""), "dog?": (other.expected, "")}
+
+
+def test_words_in_cases_elsewhere_are_counted_and_reasons_of_labels_are_cleaned() -> None:
+    engine, text = engine_over(), "Ana is allergic to peanuts"
+    one, other = engine.remember_facts(facts(text, f"{text} and nuts"), ANA)
+    engine.label(Pair(one, other, 0.9), "duplicate", reason=f"both say: {text}")
+    engine.save_cases([case("what of nuts", ANA[:1], expected=[text])])
+    engine.save_cases([case("what of food", BEN, expected=[text.upper()]), case("dog?", BEN, expected=["a dog"])])
+    engine.save_cases([case("allergy?", ANA, expected=[text])])
+    engine.erase(ANA, other.key, confirm="memories/ana")
+    receipt = engine.erase(ANA, one.key, confirm="memories/ana")
+    assert receipt.failures == ()
+    assert receipt.elsewhere == 4
+    assert "no case of its namespace, now or in the history, names it or holds its words" in receipt.verified
+    left = [
+        item.ref for item in engine.adapter.load(("__mnemoscope__",), subtree=True).items if text in str(item.value)
+    ]
+    assert {namespace[2:] for namespace, _ in left} == {ANA[:1]}
+    assert [change.reason for change in engine.history(ANA) if change.shelf == "labels"] == [""]
+    assert list(engine.labels(ANA).values()) == ["duplicate"]

@@ -10,6 +10,7 @@ from .cases import Case, CaseBook, read_case
 from .changes import Change, book
 from .namespaces import Namespace
 from .own_books import read_entries
+from .shelf_texts import SHELVES
 from .stores.base import StoreAdapter, Write
 from .text import normalise
 
@@ -42,6 +43,16 @@ class ErasedFromCases:
                     kept = None if self._is_about(each.query) else _kept(left)
                     writes.append(Write(*ref, kept))
         return writes
+
+    def elsewhere(self, adapter: StoreAdapter, namespaces: Collection[Namespace]) -> int:
+        """How many cases of other namespaces, and changes of entries of our own books there, hold the wordings."""
+        # A key is of its own namespace alone.
+        words = replace(self, keys=())
+        others = [each[2:] for each in adapter.counts(book("cases")) if each[2:] not in namespaces]
+        journals = (adapter.latest(book("journal"), subtree=True, where={"shelf": name}) for name in SHELVES)
+        found = read_entries((item for items in journals for item in items), Change.from_item)
+        changes = sum(words._is_named(change) for change in found if change.namespace not in namespaces)
+        return len(words.writes(adapter, others)) + changes
 
     def changes(self, adapter: StoreAdapter, namespaces: Iterable[Namespace]) -> list[Change]:
         """The changes of cases of these namespaces that name or quote one of the memories."""

@@ -31,9 +31,10 @@ class ErasureReceipt:
     """What was erased and how that was verified; it holds no content, so it can be kept and shown.
 
     `refs` are the places concerned: the memories named, where they were moved from, and what was merged into them.
-    `elsewhere` counts living memories and journal entries of other memories that hold the same words. `failures`
-    says what the verification still found, and `runs` how many kept runs lost texts. A file or database keeps
-    deleted bytes until it reuses or compacts them.
+    `elsewhere` counts living memories and journal entries of other memories that hold the same words, and cases of
+    other namespaces with the changes of cases, labels and profiles there. `failures` says what the verification
+    still found, and `runs` how many kept runs lost texts. A file or database keeps deleted bytes until it reuses or
+    compacts them.
     """
 
     id: str
@@ -115,7 +116,7 @@ def erase(
         for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
     ]
     writes += map(run_write, runs)
-    from_cases, namespaces = _from_cases(traces), dict.fromkeys(namespace for namespace, _ in traces.refs)
+    from_cases, namespaces = _from_cases(traces), {namespace for namespace, _ in traces.refs}
     writes += from_cases.writes(adapter, namespaces)
     writes += [_rewritten(change, _blanked(change)) for change in from_cases.changes(adapter, namespaces)]
     guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
@@ -132,7 +133,7 @@ def erase(
         tombstones=len(traces.tombstones),
         changes=len(traces.changes),
         access_notes=len(traces.notes),
-        elsewhere=holders + _living_with(adapter, traces),
+        elsewhere=holders + _living_with(adapter, traces) + from_cases.elsewhere(adapter, namespaces),
         verified=verified,
         failures=failures,
         runs=len(runs),
@@ -199,12 +200,12 @@ def _entry(namespace: Namespace, key: str, group: str, number: int, *, actor: st
 
 
 def _others_with(adapter: StoreAdapter, traces: _Traces) -> list[Change]:
-    """Journal entries of other memories that hold the same words."""
+    """Journal entries of other memories, and of labels, that hold the same words."""
     mine = {change.id for change in traces.changes}
     namespaces = dict.fromkeys(namespace for namespace, _ in traces.refs)
     entries = (item for namespace in namespaces for item in adapter.latest(book("journal", namespace)))
     # As stored: a journal may hold a hundred thousand entries, and few of them are about these words.
-    others = (item for item in entries if item.key not in mine and not item.value.get("shelf"))
+    others = (item for item in entries if item.key not in mine and item.value.get("shelf") != "cases")
     return [Change.from_item(item) for item in others if _quotes(_json(_texts_in(item)), traces)]
 
 
@@ -254,8 +255,11 @@ def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple
     checks = {
         "item, tombstone and access notes are not there": any(present),
         "no journal entry holds a text, reason or vector": any(map(_holds_text, entries)),
+        "no reason of another change there quotes it": any(
+            _quotes(change.reason, traces) for change in _others_with(adapter, traces)
+        ),
         "no run that is kept holds its words or turns": bool(_runs_to_clean(adapter, traces)),
-        "no case, now or in the history, names it or holds its words": _is_in_cases(adapter, traces),
+        "no case of its namespace, now or in the history, names it or holds its words": _is_in_cases(adapter, traces),
     }
     if not journal.embedders.difference:
         # A search by another embedder finds nothing for sure, and some stores refuse it.
