@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .adoption import AdoptionPlan, adoption_edits, adoption_plan
 from .changes import Change
+from .checking import check_by, check_kind
 from .embedded import embed_texts
 from .journal import Journal
 from .namespaces import NamespaceLike, read_prefix
@@ -42,6 +43,8 @@ class Adopting(Reading):
         Raises:
             ConflictError: an item has changed since the plan was made; nothing is adopted.
         """
+        check_by(actor, reason)
+        check_kind("plan", plan, AdoptionPlan)
         vectors: dict[str, NDArray[np.float32]] = {}
         for start in range(0, len(plan.texts), _EMBEDDED_AT_ONCE):
             vectors |= run(embed_texts(self.adapter, plan.texts[start : start + _EMBEDDED_AT_ONCE]))

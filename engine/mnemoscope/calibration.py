@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .changes import Edit, book
+from .checking import check_kind
 from .errors import InputError
 from .index import ScopeIndex
 from .namespaces import Namespace
@@ -140,7 +141,8 @@ class LabelBook:
         Raises:
             InputError: there is no such label.
         """
-        if label not in LABELS:
+        check_kind("pair", pair, Pair)
+        if not isinstance(label, str) or label not in LABELS:
             raise InputError(f"There is no label {shown(label)}; known are {', '.join(LABELS)}.")
         value: dict[str, Any] = {"kind": "label", "label": label, "saved_at": to_iso(self._clock())}
         value |= {"memories": [[list(namespace), key] for namespace, key in pair.refs]}

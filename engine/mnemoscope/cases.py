@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from .changes import Edit, book
-from .checking import check_text, check_texts
+from .checking import check_all, check_keys, check_kind, check_moment, check_text
 from .errors import InputError, MnemoscopeError
 from .namespaces import Namespace, NamespaceLike, read_namespace
+from .recalling import LONGEST_QUERY
 from .shelves import shelf_edits
 from .stores.base import Ref, StoreAdapter
 from .text import shown
@@ -75,10 +76,13 @@ def case(
     """
     if not isinstance(query, str) or not query.strip():
         raise InputError(f"A case needs a query with some text, got {shown(query)}.")
+    if len(query) > LONGEST_QUERY:
+        raise InputError(f"The query has {len(query):,} characters; {LONGEST_QUERY:,} are allowed. Shorten it.")
     check_text("query", query)
     check_text("note", note)
-    check_texts("expected", expected)
-    check_texts("unwanted", unwanted)
+    check_moment("created_at", created_at)
+    check_keys("expected", expected)
+    check_keys("unwanted", unwanted)
     if not expected and not unwanted:
         raise InputError(f"The case {shown(query)} expects nothing; name memories under expected, or under unwanted.")
     if both := set(expected) & set(unwanted):
@@ -131,12 +135,25 @@ class CaseBook:
         return {ref: replace(each, namespace=ref[0][2:]) for ref, each in read if each is not None}
 
     def saving(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
-        """The edits that keep the cases, each in the place of an earlier one with its query and namespace."""
+        """The edits that keep the cases, each in the place of an earlier one with its query and namespace.
+
+        Raises:
+            InputError: one is no case, or not as `case` makes it.
+            NamespaceError: the namespace of one cannot be used.
+        """
         now = self._clock()
-        return shelf_edits(self._adapter, [(ref, _dated(each, now)) for each, ref in self._where(cases)], reason=reason)
+        check_all("cases", cases, Case)
+        checked = [_checked(each) for each in cases]
+        return shelf_edits(
+            self._adapter, [(ref, _dated(each, now)) for each, ref in self._where(checked)], reason=reason
+        )
 
     def deleting(self, cases: Sequence[Case], *, reason: str = "") -> list[Edit]:
         """The edits that delete these cases."""
+        check_all("cases", cases, Case)
+        for each in cases:
+            check_kind("The query of a case", each.query, str)
+            read_namespace(each.namespace)
         return shelf_edits(self._adapter, [(ref, None) for _, ref in self._where(cases)], reason=reason)
 
     def _where(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Ref]]:
@@ -148,6 +165,17 @@ class CaseBook:
         for each in cases:
             for ref in standing.get((each.namespace, each.query), [_place(each)]):
                 yield each, ref
+
+
+def _checked(each: Case) -> Case:
+    return case(
+        each.query,
+        each.namespace,
+        expected=each.expected,
+        unwanted=each.unwanted,
+        note=each.note,
+        created_at=each.created_at,
+    )
 
 
 def _place(each: Case) -> Ref:

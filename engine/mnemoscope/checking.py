@@ -10,9 +10,13 @@ from .namespaces import Namespace, read_namespace
 from .text import shown, storable
 
 __all__ = [
+    "check_all",
+    "check_by",
     "check_flag",
+    "check_given",
     "check_key",
     "check_keys",
+    "check_kind",
     "check_moment",
     "check_number",
     "check_object",
@@ -27,6 +31,33 @@ def check_text(name: str, value: object) -> None:
     """A text that every store takes, or None."""
     if value is not None and not _is_text(value):
         raise InputError(f"{name} must be a text without NUL or lone surrogates, got {shown(value)}.")
+
+
+def check_given(name: str, value: object) -> None:
+    """A text that every store takes."""
+    if not _is_text(value):
+        raise InputError(f"{name} must be a text without NUL or lone surrogates, got {shown(value)}.")
+
+
+def check_by(actor: object, reason: object = "") -> None:
+    """Who changes something, and why: texts, or None."""
+    check_text("actor", actor)
+    check_text("reason", reason)
+
+
+def check_kind(name: str, value: object, kind: type) -> None:
+    """An object of this class, as another call of this library gives it."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} must be {_a(kind)}, got {shown(value)}.")
+
+
+def check_all(name: str, value: object, kind: type) -> None:
+    """A list or tuple of objects of this class."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise InputError(f"{name} must be a list of {kind.__name__}, got {shown(value)}.")
+    for each in value:
+        if not isinstance(each, kind) or (kind is int and isinstance(each, bool)):
+            raise InputError(f"{name} must be a list of {kind.__name__}, and holds {shown(each)}.")
 
 
 def check_texts(name: str, value: object) -> None:
@@ -97,6 +128,10 @@ def check_moment(name: str, value: object, *, or_age: bool = False) -> None:
         raise InputError(f"{name} must be {allowed}, got {shown(value)}.")
     if isinstance(value, timedelta) and value < timedelta():
         raise InputError(f"{name} must not be negative, got {value}: it is an age, counted back from now.")
+
+
+def _a(kind: type) -> str:
+    return f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
 
 
 def _is_text(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .changes import Edit, book
+from .checking import check_given, check_kind
 from .config import MemoryConfig
 from .errors import InputError, MnemoscopeError
 from .shelves import shelf_edits
@@ -25,7 +26,7 @@ class Profile:
     """A configuration with a name.
 
     Raises:
-        InputError: the name is none: up to 60 letters, digits, spaces and any of '_-.@'.
+        InputError: the name is none: up to 60 letters, digits, spaces and any of '_-.@', or there is no configuration.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Profile:
             raise InputError(
                 f"A profile's name has at most 60 letters, digits, spaces and any of '_-.@', got {shown(self.name)}."
             )
+        check_kind("config", self.config, MemoryConfig)
 
 
 class ProfileBook:
@@ -53,11 +55,13 @@ class ProfileBook:
 
     def saving(self, profile: Profile, *, reason: str = "") -> list[Edit]:
         """The edits that keep a profile in the place of an earlier one of its name."""
+        check_kind("profile", profile, Profile)
         value = {"kind": "profile", "saved_at": to_iso(self._clock()), "config": _settings(profile.config)}
         return shelf_edits(self._adapter, [((book("profiles"), profile.name), value)], reason=reason)
 
     def deleting(self, name: str, *, reason: str = "") -> list[Edit]:
         """The edits that delete the profile of this name."""
+        check_given("name", name)
         return shelf_edits(self._adapter, [((book("profiles"), name), None)], reason=reason)
 
 

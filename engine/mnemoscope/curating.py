@@ -9,7 +9,16 @@ from typing import Any
 from .accepting import Means, accepting_edits, proposals_of, refs_of, texts_of
 from .access import Access
 from .changes import Change, Edit, Tombstone, book
-from .checking import check_key, check_keys, check_text, read_refs
+from .checking import (
+    check_all,
+    check_by,
+    check_key,
+    check_keys,
+    check_kind,
+    check_moment,
+    check_text,
+    read_refs,
+)
 from .cleaning import cleaned_object
 from .curation import allow_edit, restore_edit
 from .embedded import embed_texts
@@ -25,6 +34,7 @@ from .rejections import Rejection, Rejections
 from .steps import run
 from .stores.base import EMBED_AGAIN, Ref, StoredItem, Vectors
 from .survey import Criteria, Survey
+from .text import shown
 from .undoing import UndoPlan, plan_undo, undo_edits
 from .watching import Watch
 from .worklists import WORKLISTS
@@ -56,8 +66,9 @@ class Curating(Reading):
 
         `judged` asks this engine's consolidator about the most likely contradictions, in one call.
         """
-        index = self.index(namespace, subtree=subtree)
-        chosen, now = criteria or Criteria(), self._clock()
+        chosen = Criteria() if criteria is None else criteria
+        check_kind("criteria", chosen, Criteria)
+        index, now = self.index(namespace, subtree=subtree), self._clock()
         return Survey(
             index,
             now,
@@ -76,8 +87,8 @@ class Curating(Reading):
             InputError: there is no such worklist.
             CancelledWorkError: the watch says that it was cancelled.
         """
-        if name not in WORKLISTS:
-            raise InputError(f"There is no worklist {name!r}; there are {', '.join(WORKLISTS)}.")
+        if not isinstance(name, str) or name not in WORKLISTS:
+            raise InputError(f"There is no worklist {shown(name)}; there are {', '.join(WORKLISTS)}.")
         survey = self.survey(namespace, **options)
         rejected = self.rejections(namespace, subtree=survey.index.subtree)
         return [finding for finding in WORKLISTS[name].find(survey) if finding.id not in rejected]
@@ -89,10 +100,13 @@ class Curating(Reading):
 
     def reject(self, findings: Sequence[Finding], *, actor: str | None = None, reason: str = "") -> None:
         """Turn proposals down: they stay out of the worklists until one of their memories changes."""
+        check_by(actor, reason)
+        check_all("findings", findings, Finding)
         Rejections(self.adapter).add(findings, actor=actor or self.actor, at=self._clock(), reason=reason)
 
     def unreject(self, findings: Sequence[Finding]) -> None:
         """Take rejections back."""
+        check_all("findings", findings, Finding)
         Rejections(self.adapter).remove(findings)
 
     def accept(self, findings: Sequence[Finding], *, actor: str | None = None, reason: str = "") -> list[Change]:
@@ -102,6 +116,8 @@ class Curating(Reading):
             ConflictError: a memory is not what it was when the worklist was made.
             InputError: one proposes nothing, or two want different things of one memory.
         """
+        check_by(actor, reason)
+        check_all("findings", findings, Finding)
         refs = refs_of(findings)
         items = {item.ref: item for item in self.adapter.get(refs) if item is not None}
         vectors = run(embed_texts(self.adapter, texts_of(findings, items)))
@@ -131,7 +147,9 @@ class Curating(Reading):
             ConflictError: one is not at its expected revision, or was changed at the same moment.
             InputError: there are not two, or not the same people may see them all.
         """
+        check_by(actor, reason)
         check_keys("keys", keys)
+        check_text("content", content)
         where, text = read_namespace(namespace), None if content is None else _text(content)
         places: list[Ref] = [(where, key) for key in dict.fromkeys(keys)]
         items = present(places, self.adapter.get(places))
@@ -156,6 +174,7 @@ class Curating(Reading):
             NotFoundError: there is no such memory.
             ConflictError: the target has a memory of that key, or this one is not at its expected revision.
         """
+        check_by(actor, reason)
         check_key("key", key)
         place = (read_namespace(namespace), key)
         expected = None if expected_revision is None else {key: expected_revision}
@@ -166,6 +185,7 @@ class Curating(Reading):
         self, refs: Sequence[Ref], target: NamespaceLike, *, actor: str | None = None, reason: str = ""
     ) -> list[Change]:
         """Take the memories at these places to another namespace, as one group; see `move`."""
+        check_by(actor, reason)
         where = read_namespace(target)
         places = read_refs(refs)
         found = self._with_vectors(places)
@@ -194,6 +214,7 @@ class Curating(Reading):
         """
         check_text("by", by)
         check_text("run", run)
+        check_moment("since", since)
         where = read_prefix(namespace)
         return plan_undo(self.adapter, self._journal, where, subtree=subtree or not where, by=by, since=since, run=run)
 
@@ -203,6 +224,8 @@ class Curating(Reading):
         Raises:
             ConflictError: a memory has changed since the plan was made; nothing is undone.
         """
+        check_by(actor, reason)
+        check_kind("plan", plan, UndoPlan)
         edits = undo_edits(plan, reason=reason)
         edits = self._journal.renewed(edits, [each.changes[0].at for each in plan.open])
         return self._journal.commit(edits, actor=actor or self.actor)
@@ -216,6 +239,7 @@ class Curating(Reading):
             NotFoundError: one of them was not forgotten.
             ConflictError: at one of the places a memory exists again; nothing is brought back.
         """
+        check_by(actor, reason)
         stones = self._stones(refs)
         edits = [restore_edit(required_entry(item, Tombstone.from_item), vectors, reason) for item, vectors in stones]
         return self._journal.commit(edits, actor=actor or self.actor)
@@ -224,6 +248,7 @@ class Curating(Reading):
         self, refs: Sequence[Ref], *, allowed: bool = True, actor: str | None = None, reason: str = ""
     ) -> list[Change]:
         """Let facts like these forgotten memories be remembered again, or not any more, as one group; see `allow`."""
+        check_by(actor, reason)
         edits = [allow_edit(item, vectors, allowed=allowed, reason=reason) for item, vectors in self._stones(refs)]
         return self._journal.commit(edits, actor=actor or self.actor)
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from .checking import check_key, check_moment, check_text, check_texts, check_whole, read_refs
+from .checking import (
+    check_by,
+    check_given,
+    check_key,
+    check_keys,
+    check_kind,
+    check_text,
+    check_texts,
+    check_whole,
+    read_refs,
+)
 from .curation import (
     SAMPLE,
     Forgotten,
@@ -67,6 +77,7 @@ class Editing(Reading):
             ConflictError: it is no longer at `expected_revision` or as `expected`, or was written at the same moment.
             InputError: a value cannot be used.
         """
+        check_by(actor, reason)
         check_key("key", key)
         where = read_namespace(namespace)
         patch = Patch(content, categories, importance, private, metadata, pinned, expires_at)
@@ -102,6 +113,7 @@ class Editing(Reading):
         Raises:
             InputError: no criterion is given; see `clear`.
         """
+        check_by(actor, reason)
         check_texts("keys", keys)
         chosen = [*(keys or []), key] if key is not None else keys
         selection = Selection(chosen, categories, older_than, not_recalled_since, importance_below, source, filter)
@@ -114,6 +126,7 @@ class Editing(Reading):
         self, refs: Sequence[Ref], *, dry_run: bool = False, actor: str | None = None, reason: str = ""
     ) -> Forgotten:
         """Withdraw the memories at these places, in whatever namespaces they are, as one group; see `forget`."""
+        check_by(actor, reason)
         items = self.adapter.get(read_refs(refs))
         records = [MemoryRecord.from_item(item) for item in items if item is not None]
         return self._forget(records, dry_run, actor, reason)
@@ -136,6 +149,9 @@ class Editing(Reading):
         Raises:
             NotFoundError: one of them is not there; nothing is written.
         """
+        check_by(actor, reason)
+        check_keys("add_categories", add_categories)
+        check_keys("drop_categories", drop_categories)
         patch = Patch(importance=importance, private=private)
         places = read_refs(refs)
         edits = [
@@ -146,6 +162,7 @@ class Editing(Reading):
 
     def clear(self, namespace: NamespaceLike, *, confirm: str, actor: str | None = None, reason: str = "") -> Forgotten:
         """Forget every memory of exactly this namespace; `confirm` repeats it, written "a/b"."""
+        check_by(actor, reason)
         where = read_namespace(namespace)
         if confirm != show_namespace(where):
             raise InputError(
@@ -161,6 +178,7 @@ class Editing(Reading):
             NotFoundError: there is no tombstone of that key.
             ConflictError: a memory of that key exists again.
         """
+        check_by(actor, reason)
         check_key("key", key)
         where = read_namespace(namespace)
         at = (book("tombstones", where), key)
@@ -211,6 +229,7 @@ class Editing(Reading):
         Raises:
             NotFoundError: the history has no such change or group.
         """
+        check_given("change_or_group", change_or_group)
         return self._journal.changes_of(change_or_group)
 
     def undo(self, change_or_group: str, *, actor: str | None = None, reason: str = "") -> list[Change]:
@@ -220,11 +239,19 @@ class Editing(Reading):
             NotFoundError: there is no such change.
             ConflictError: a memory has changed since; nothing is undone.
         """
+        check_by(actor, reason)
+        check_given("change_or_group", change_or_group)
         return self._journal.undo(change_or_group, actor=actor or self.actor, reason=reason)
 
     def as_of(self, namespace: NamespaceLike, moment: datetime) -> list[MemoryRecord]:
-        """The memories of a namespace as they were at that time, as far as the journal goes back."""
-        check_moment("moment", moment)
+        """The memories of a namespace as they were at that time, as far as the journal goes back.
+
+        Raises:
+            InputError: that time has not come yet, or the history of it was trimmed.
+        """
+        check_kind("moment", moment, datetime)
+        if aware(moment) > self._clock():
+            raise InputError(f"moment is {moment.isoformat()}, which has not come yet; see list() for now.")
         return self._journal.as_of(read_namespace(namespace), aware(moment))
 
     aupdate = twin(update)

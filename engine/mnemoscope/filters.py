@@ -6,7 +6,7 @@ what must hold there; all of them must. A plain value means equality. An object 
 no match), `$in`,
 `$nin` (a list), `$exists` (true or false), `$contains` (an element of a list, or a part of a text).
 An object without operators goes one level deeper: {"metadata": {"team": "red"}}. A path that is not there is
-equal only to None.
+equal only to None. Values are those of JSON, or a datetime; numbers and arrays of other libraries are refused.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ Filter: TypeAlias = Mapping[str, Any]
 
 _Test: TypeAlias = Callable[[Any], bool]
 _MISSING = object()
+
+_DEEPEST = 50
+"""Levels of objects and lists in a filter; a deeper one is refused."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ def compile_filter(filter: Filter | None) -> Predicate | None:
         raise FilterError(f"A filter is an object of paths and conditions, got {shown(filter)}.")
     if not filter:
         return None
+    for path, condition in filter.items():
+        _check_value(condition, str(path)[:80])
     found = (each for path, condition in filter.items() for each in _conditions(_split(str(path)), condition))
     return Predicate(tuple(found))
 
@@ -74,6 +79,22 @@ def value_at(record: MemoryRecord, path: tuple[str, ...]) -> object:
             return _MISSING
         value = value[name]
     return value
+
+
+def _check_value(value: object, path: str, level: int = 1) -> None:
+    if level > _DEEPEST:
+        raise FilterError(f"The filter at {path!r} is more than {_DEEPEST} levels deep; write it as a path of fields.")
+    if isinstance(value, Mapping):
+        for part in value.values():
+            _check_value(part, path, level + 1)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            _check_value(part, path, level + 1)
+    elif value is not None and not isinstance(value, str | int | float | datetime):
+        raise FilterError(
+            f"The filter at {path!r} has {shown(value)}; allowed are texts, numbers, True, False, None, times, and "
+            "lists and objects of these."
+        )
 
 
 def _split(path: str) -> tuple[str, ...]:

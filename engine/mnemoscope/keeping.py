@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .changes import Change
-from .checking import check_keys
+from .checking import check_all, check_by, check_keys, check_kind, check_text, check_whole
 from .curation import SAMPLE, Forgotten
 from .embedded import embed_texts
 from .erasure import ErasureReceipt, erase
@@ -22,8 +22,8 @@ from .namespaces import Namespace, NamespaceLike, read_namespace, read_prefix, s
 from .reading import Reading
 from .retention import RetentionPlan, RetentionRule, read_rules, retention_edits, retention_plan, write_rules
 from .steps import run
-from .times import aware
-from .trimming import MARKS_KEPT, Trimmed, trim, trim_marks
+from .text import shown
+from .trimming import MARKS_KEPT, Trimmed, moment_before, trim, trim_marks
 
 __all__ = ["Keeping"]
 
@@ -56,6 +56,7 @@ class Keeping(Reading):
             NotFoundError: of one of them nothing is known.
             ConflictError: one was changed at the same moment; nothing was erased.
         """
+        check_by(actor, reason)
         where = read_namespace(namespace)
         _check_confirmed("erase removes memories of", show_namespace(where), confirm)
         keys = [key] if isinstance(key, str) else key
@@ -72,12 +73,14 @@ class Keeping(Reading):
 
     def set_retention(self, namespace: NamespaceLike, rules: Sequence[RetentionRule]) -> None:
         """Set the retention rules of exactly this namespace; they do nothing until a plan is made and applied."""
+        check_all("rules", rules, RetentionRule)
         write_rules(self.adapter, read_namespace(namespace), rules)
 
     def plan_retention(self, namespace: NamespaceLike, rules: Sequence[RetentionRule] | None = None) -> RetentionPlan:
         """What the rules (those of the namespace, or these) would forget now; nothing is written."""
         where = read_namespace(namespace)
         chosen = self.retention(where) if rules is None else rules
+        check_all("rules", chosen, RetentionRule)
         access = self._access.of(where)
         return retention_plan(where, self.index(where).records, chosen, access, self._clock())
 
@@ -87,6 +90,8 @@ class Keeping(Reading):
         Raises:
             ConflictError: a memory has changed since the plan was made; nothing is forgotten.
         """
+        check_by(actor)
+        check_kind("plan", plan, RetentionPlan)
         records = [each.record for each in plan.outlived]
         items = self.adapter.get([(plan.namespace, record.key) for record in records]) if records else []
         changes = self._journal.commit(retention_edits(plan, items), actor=actor or self.actor)
@@ -109,9 +114,10 @@ class Keeping(Reading):
             InputError: `confirm` is another number than there are.
             PermissionDeniedError: the connection shows a part of the store alone.
         """
+        check_by(actor)
+        check_whole("confirm", confirm)
         now = self._clock()
-        bound = timedelta(days=self.config.history_days) if older_than is None else older_than
-        before = now - bound if isinstance(bound, timedelta) else bound
+        before = moment_before(timedelta(days=self.config.history_days) if older_than is None else older_than, now)
         return trim(self.adapter, before, confirm=confirm, actor=actor or self.actor, at=now)
 
     def trim_marks(self, older_than: datetime | timedelta, *, confirm: int | None = None) -> Trimmed:
@@ -123,8 +129,9 @@ class Keeping(Reading):
         Raises:
             InputError: they would be younger than a day, or `confirm` is another number than there are.
         """
+        check_whole("confirm", confirm)
         now = self._clock()
-        before = now - older_than if isinstance(older_than, timedelta) else aware(older_than)
+        before = moment_before(older_than, now)
         if before > now - MARKS_KEPT:
             raise InputError(f"Marks are kept for {MARKS_KEPT}, in which a job may come again; name an earlier time.")
         return trim_marks(self.adapter, before, confirm=confirm)
@@ -157,6 +164,8 @@ class Keeping(Reading):
         `texts` are those that `group`, `actor`, `action` or `run` of a change must be.
         """
         where = read_prefix(namespace)
+        for name, text in {"key": key, **texts}.items():
+            check_text(name, text)
         return history_lines(self._all_changes(where, key, subtree=subtree or not where, **texts))
 
     def _all_changes(self, namespace: Namespace, key: str | None, **options: Any) -> Iterator[Change]:
@@ -195,6 +204,8 @@ class Keeping(Reading):
         Raises:
             ConflictError: a memory was written since the plan was made.
         """
+        check_by(actor, reason)
+        check_kind("plan", plan, ImportPlan)
         texts = list(dict.fromkeys(draft.text for draft in plan.drafts if draft.text))
         vectors: dict[str, NDArray[np.float32]] = {}
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
@@ -205,4 +216,4 @@ class Keeping(Reading):
 
 def _check_confirmed(what: str, name: str, confirm: str) -> None:
     if confirm != name:
-        raise InputError(f"{what} {name!r} for good; confirm it by confirm={name!r}, got {confirm!r}.")
+        raise InputError(f"{what} {name!r} for good; confirm it by confirm={name!r}, got {shown(confirm)}.")

@@ -8,7 +8,7 @@ from .access import AskedQuery
 from .calibration import LabelBook, Pair
 from .cases import Case, CaseBook
 from .changes import Change, Edit
-from .checking import check_whole
+from .checking import check_by, check_whole
 from .config_profiles import Profile, ProfileBook
 from .journal import Journal
 from .namespaces import NamespaceLike, read_namespace, read_prefix
@@ -34,10 +34,12 @@ class Measuring(Reading):
 
     def save_cases(self, cases: Sequence[Case], *, actor: str | None = None, reason: str = "") -> Changes:
         """Keep cases, each in the place of an earlier one with its query and namespace, as one group."""
+        check_by(actor, reason)
         return self._kept(CaseBook(self.adapter, self._clock).saving(cases, reason=reason), actor)
 
     def delete_cases(self, cases: Sequence[Case], *, actor: str | None = None, reason: str = "") -> Changes:
         """Delete cases, as one group that can be undone."""
+        check_by(actor, reason)
         return self._kept(CaseBook(self.adapter).deleting(cases, reason=reason), actor)
 
     def profiles(self) -> dict[str, Profile]:
@@ -46,10 +48,12 @@ class Measuring(Reading):
 
     def save_profile(self, profile: Profile, *, actor: str | None = None, reason: str = "") -> Changes:
         """Keep a profile in the place of an earlier one of its name."""
+        check_by(actor, reason)
         return self._kept(ProfileBook(self.adapter, self._clock).saving(profile, reason=reason), actor)
 
     def delete_profile(self, name: str, *, actor: str | None = None, reason: str = "") -> Changes:
         """Delete the profile of this name; nothing is changed where there is none."""
+        check_by(actor, reason)
         return self._kept(ProfileBook(self.adapter).deleting(name, reason=reason), actor)
 
     def labels(self, namespace: NamespaceLike = (), *, subtree: bool = True) -> dict[str, str]:
@@ -62,6 +66,7 @@ class Measuring(Reading):
         Raises:
             InputError: there is no such label.
         """
+        check_by(actor, reason)
         return self._kept(LabelBook(self.adapter, self._clock).saving(pair, label, reason=reason), actor)
 
     def queries(self, namespace: NamespaceLike, *, subtree: bool = False, limit: int | None = 200) -> Queries:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import Any, Literal, TypeAlias, get_args
 
 from langgraph.store.base import BaseStore
 
 from .changes import book
-from .checking import check_text
+from .checking import check_given, check_whole
 from .errors import InputError, NotFoundError
 from .models import prompt_text, prompt_version
 from .stores import adapt
@@ -110,7 +110,7 @@ class PromptBook:
         """
         _check_purpose(purpose)
         for what, given in (("text", text), ("name", name), ("note", note), ("actor", actor)):
-            check_text(what, given)
+            check_given(what, given)
         clean = text.strip()
         if not 0 < len(clean) <= LONGEST_PROMPT:
             raise InputError(f"A prompt has from 1 to {LONGEST_PROMPT:,} characters, got {len(clean):,}.")
@@ -130,15 +130,18 @@ class PromptBook:
         if version is not None:
             self.find(version, purpose)
         _check_purpose(purpose)
+        check_given("actor", actor)
+        check_given("reason", reason)
         use = PromptUse(purpose, version, actor, self._clock(), reason)
         value = {"kind": "prompt use", "purpose": purpose, "version": version, "actor": actor, "reason": reason}
-        key = f"{use.at:%Y%m%dT%H%M%S%f}-{uuid.uuid4()}"
+        key = f"{self._after_others(use):%Y%m%dT%H%M%S%f}-{uuid.uuid4()}"
         self._adapter.write([Write(_uses(purpose), key, {**value, "at": to_iso(use.at)})])
         return use
 
     def uses(self, purpose: Purpose = "extract", *, limit: int | None = None) -> list[PromptUse]:
         """Which versions were put to use, the latest first."""
         _check_purpose(purpose)
+        check_whole("limit", limit)
         items = self._adapter.latest(_uses(purpose), limit=limit)
         return [read for item in items if (read := _use(item.value, purpose)) is not None]
 
@@ -151,6 +154,11 @@ class PromptBook:
         found = _version(item.value) if item is not None else None
         # A text under another text's name was not written by this book.
         return found if found is not None and found.id == chosen.version else _shipped(purpose)
+
+    def _after_others(self, use: PromptUse) -> datetime:
+        """When it was put to use, or just after the one before where the clock stood still or went back."""
+        before = (_moment_in(item.key) for item in self._adapter.latest(_uses(use.purpose), limit=1))
+        return max([use.at, *(each + timedelta(microseconds=1) for each in before if each is not None)])
 
     def source(self, purpose: Purpose = "extract") -> Callable[[], str]:
         """What gives the text in use at each call, for `LLMExtractor(prompt=…)` and `LLMConsolidator(prompt=…)`."""
@@ -174,6 +182,15 @@ def unkept_prompts(adapter: StoreAdapter, prompts: Mapping[str, str], actor: str
 
 def _uses(purpose: Purpose) -> tuple[str, ...]:
     return book("prompts_in_use", (purpose,))
+
+
+def _moment_in(key: str) -> datetime | None:
+    """The time that the key of a use begins with; None where it is none of ours, or the last there is."""
+    try:
+        found = datetime.strptime(key.partition("-")[0], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return found if found.year < MAXYEAR else None
 
 
 def _shipped(purpose: Purpose) -> PromptVersion:

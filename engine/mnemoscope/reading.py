@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .access import Access, AccessLog
-from .checking import check_key, check_whole
+from .checking import check_flag, check_key, check_whole
 from .config import MemoryConfig
 from .explaining import Explanation, locate
 from .explaining import explain as explain_in
@@ -104,7 +104,7 @@ class Reading:
         asked = request(
             query,
             namespace,
-            config or self.config,
+            self.config if config is None else config,
             categories=categories,
             limit=limit,
             min_score=min_score,
@@ -131,7 +131,8 @@ class Reading:
     ) -> RecallResult:
         """The asynchronous form of `recall`, with the same options."""
         check_options("arecall", options, tuple(inspect.signature(self.recall).parameters)[2:])
-        return await arun(self._recalled(request(query, namespace, config or self.config, **options), touch))
+        chosen = self.config if config is None else config
+        return await arun(self._recalled(request(query, namespace, chosen, **options), touch))
 
     def explain(
         self, query: str, namespace: NamespaceLike, key: str, *, within: NamespaceLike | None = None, **options: Any
@@ -236,6 +237,7 @@ class Reading:
     aaccess = twin(access)
 
     def _recalled(self, asked: Request, touch: bool | None) -> Steps[RecallResult]:
+        check_flag("touch", touch)
         now = self._clock()
         result = yield from recalled(self.adapter, self._indexes, self._journal, asked, now)
         is_noted = self.config.touch_on_recall if touch is None else touch

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ class RecallResult(Sequence[MemoryMatch]):
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
     `timings` are seconds by step. `id` names the recall, for feedback. `as_of` is the moment at which the store is
     looked at, None for now. `embedder` is the one in use, and `notice` says where it could not be used, and why.
-    `counting` counts the scope.
+    `counting` counts the scope, once at most: a copy, or what is pickled, knows the count.
     """
 
     query: str
@@ -178,6 +179,10 @@ class RecallResult(Sequence[MemoryMatch]):
         )
         timings = {"rank": time.perf_counter() - started}
         return replace(self, ranking=ranking, limit=limit, min_score=min_score, min_similarity=least, timings=timings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What counts holds the store, which no copy may share.
+        return {**self.__dict__, "counting": functools.partial(int, self.total)}
 
     def __len__(self) -> int:
         return len(self.ranking.order)

@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from .checking import check_flag, check_moment, check_whole
+from .checking import check_flag, check_kind, check_moment, check_whole
 from .config import MemoryConfig
 from .embedded import embed_query, embed_texts
 from .embedders import Embedders
@@ -97,6 +97,7 @@ def request(
         FilterError: the filter is not of the documented form.
         NamespaceError: the namespace cannot be used.
     """
+    check_kind("config", config, MemoryConfig)
     check_flag("include_private", include_private)
     check_flag("subtree", subtree)
     if limit is None:
@@ -244,7 +245,11 @@ def _query(query: object) -> str:
 def _check_bound(name: str, value: object) -> None:
     if value is None:
         return
-    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+    try:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    except OverflowError:
+        is_number = False
+    if not is_number:
         raise InputError(f"{name} must be a number, got {shown(value)}.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .checking import check_whole
 from .embedders import Embedders, changer_of, seen_alone
 from .errors import (
     ConfigurationError,
@@ -21,6 +20,7 @@ from .reembed_state import REEMBEDDING_AT, ReembedState, worker_name
 from .stores.base import Guard, StoreAdapter, Write
 from .stores.staging import Staging
 from .stores.view import View
+from .text import shown
 from .times import Clock
 from .twins import twin
 
@@ -188,7 +188,6 @@ def _pace(rate: float | None, batch: int, attempts: int) -> Pace:
     if rate is not None and not (isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < 1e9):
         raise InputError(f"rate must be a number above 0, texts a second, got {rate!r}. Leave it out for no limit.")
     for name, value in (("batch", batch), ("attempts", attempts)):
-        check_whole(name, value)
-        if not value:
-            raise InputError(f"{name} must be a whole number from 1, got {value!r}.")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{name} must be a whole number from 1, got {shown(value)}.")
     return Pace(rate, batch, attempts)

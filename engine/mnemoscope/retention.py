@@ -9,6 +9,7 @@ from typing import Any
 
 from .access import Access
 from .changes import Edit, book
+from .checking import check_given, check_kind
 from .curation import Selection, forget_edit, select
 from .errors import Conflict, ConflictError, InputError
 from .namespaces import Namespace
@@ -46,10 +47,14 @@ class RetentionRule:
     categories: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_given("name", self.name)
         if not self.name.strip():
             raise InputError("A retention rule needs a name, which is the reason that people will read.")
-        for age in (self.older_than, self.not_recalled_for):
-            if age is not None and age < timedelta():
+        for name in ("older_than", "not_recalled_for"):
+            if (age := getattr(self, name)) is None:
+                continue
+            check_kind(name, age, timedelta)
+            if age < timedelta():
                 raise InputError(f"The ages of the retention rule {self.name!r} must not be negative, got {age}.")
         self.selection()
 

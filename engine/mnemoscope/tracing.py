@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from .changes import book
-from .checking import check_key, check_text, check_whole
+from .checking import check_by, check_key, check_text, check_whole
 from .curation import forget_edit
 from .editing import Editing
 from .errors import InputError, NotFoundError
@@ -16,8 +16,8 @@ from .own_books import read_entries, required_entry
 from .records import MemoryRecord
 from .runs import Run, run_write, without_transcript
 from .stores.base import StoredItem
-from .times import aware, to_iso
-from .trimming import Trimmed
+from .times import to_iso
+from .trimming import Trimmed, moment_before
 from .twins import twin
 
 __all__ = ["ForgottenConversation", "Tracing"]
@@ -99,6 +99,7 @@ class Tracing(Editing):
         Raises:
             InputError: neither or both of run and source are given.
         """
+        check_by(actor, reason)
         check_text("run", run)
         check_text("source", source)
         if (run is None) == (source is None):
@@ -126,8 +127,9 @@ class Tracing(Editing):
         Raises:
             InputError: `confirm` is another number than there are.
         """
+        check_whole("confirm", confirm)
         bound = timedelta(days=self.config.transcript_days) if older_than is None else older_than
-        moment = aware(self._clock() - bound if isinstance(bound, timedelta) else bound)
+        moment = moment_before(bound, self._clock())
         items = self.adapter.latest(book("runs"), subtree=True, before=f"run-{moment:%Y%m%dT%H%M%S%f}")
         found = [run for run in read_entries(items, Run.from_item) if run.messages]
         if confirm is not None and confirm != len(found):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from .changes import book
+from .checking import check_moment
 from .embedders import seen_alone
 from .errors import InputError, PermissionDeniedError
 from .own_books import required_entry
 from .stores.base import Ref, StoreAdapter, StoredItem, Write
+from .text import shown
 from .times import aware, read_time, to_iso
 
-__all__ = ["MARKS_KEPT", "Trimmed", "horizon", "trim", "trim_marks"]
+__all__ = ["MARKS_KEPT", "Trimmed", "horizon", "moment_before", "trim", "trim_marks"]
 
 MARKS_KEPT = timedelta(days=1)
 """How long marks are kept in any case: a job that nobody noted as done may come again for as long."""
@@ -31,6 +33,24 @@ class Trimmed(int):
         made.before = before
         made.is_done = is_done
         return made
+
+
+def moment_before(older_than: datetime | timedelta, now: datetime) -> datetime:
+    """The time that is meant by a time, or by an age counted back from now.
+
+    Raises:
+        InputError: it is neither.
+    """
+    check_moment("older_than", older_than, or_age=True)
+    if older_than is None:
+        raise InputError(f"older_than must be a datetime, or a timedelta counted back from now, got {shown(None)}.")
+    if not isinstance(older_than, timedelta):
+        return aware(older_than)
+    try:
+        return now - older_than
+    except OverflowError:
+        # Nothing is older than time itself.
+        return aware(datetime.min)
 
 
 def horizon(adapter: StoreAdapter) -> datetime | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from .checking import check_all, check_by, check_kind
 from .facts import ExtractedFact
 from .journal import Journal
 from .messages import read_messages
@@ -67,11 +68,11 @@ class Writing(Reading):
         Raises:
             InputError: nothing was withheld there, or the plan holds that fact already.
         """
-        return run(replanned(self._planner(), plan, let_in, actor or self.actor))
+        return run(self._replanned(plan, let_in, actor))
 
     async def areplan(self, plan: Plan, *, let_in: Sequence[int] = (), actor: str | None = None) -> Plan:
         """The asynchronous form of `replan`."""
-        return await arun(replanned(self._planner(), plan, let_in, actor or self.actor))
+        return await arun(self._replanned(plan, let_in, actor))
 
     def apply(self, plan: Plan, *, actor: str | None = None) -> Applied:
         """Carry out a plan: all of it in one batch, journalled as one group, or nothing.
@@ -80,11 +81,11 @@ class Writing(Reading):
             ConflictError: a memory that the plan touches has changed since it was made.
             ModelError: the plan is of a failed extraction.
         """
-        return run(applied(self._planner(), self._journal, plan, actor or self.actor))
+        return run(self._applied(plan, actor))
 
     async def aapply(self, plan: Plan, *, actor: str | None = None) -> Applied:
         """The asynchronous form of `apply`."""
-        return await arun(applied(self._planner(), self._journal, plan, actor or self.actor))
+        return await arun(self._applied(plan, actor))
 
     def remember(
         self,
@@ -176,5 +177,17 @@ class Writing(Reading):
         where, transcript = read_namespace(namespace), read_messages(content)
         return plan_of(self._planner(), transcript, where, terms_of(**terms), extract=extract)
 
+    def _replanned(self, plan: Plan, let_in: Sequence[int], actor: str | None) -> Steps[Plan]:
+        check_by(actor)
+        check_kind("plan", plan, Plan)
+        check_all("let_in", let_in, int)
+        return replanned(self._planner(), plan, let_in, actor or self.actor)
+
+    def _applied(self, plan: Plan, actor: str | None) -> Steps[Applied]:
+        check_by(actor)
+        check_kind("plan", plan, Plan)
+        return applied(self._planner(), self._journal, plan, actor or self.actor)
+
     def _remembered(self, plan: Steps[Plan], actor: str | None) -> Steps[Applied]:
+        check_by(actor)
         return remembered(self._planner(), self._journal, plan, actor or self.actor)
