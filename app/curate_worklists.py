@@ -36,7 +36,7 @@ def draw(working: Session, here: Scope) -> None:
         return
     lists = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-controls"):
-        help = st.container(width="stretch", gap="xxsmall")
+        help = st.container(width="stretch", gap="xxsmall", key="curate-help")
         status = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
         criteria, judged = _draw_criteria(working)
     shelved = shelf(working.connection, _version(), here, criteria, judged)

@@ -104,7 +104,8 @@ def _draw_texts(change: Change) -> None:
 def _draw_facts(change: Change) -> None:
     facts = {
         "When": timestamp(change.at),
-        "Namespace": one_line(show_namespace(change.namespace), 160),
+        # A profile is of the whole store.
+        **({"Namespace": one_line(show_namespace(change.namespace), 160)} if change.namespace else {}),
         "Key": one_line(change.key, 160),
         "Run": one_line(change.run or "–", 80),
     }

@@ -70,6 +70,8 @@ def _draw_table(changes: Sequence[Change], here: Scope, *, is_narrow: bool) -> N
     if not changes:
         st.caption("No change of this scope is so.")
         return
+    # A line of its own, since the table's own tools float over its right end.
+    st.caption("Click a change to see what it did and to undo it.")
     wide = ["when", "what", "who", "text", "why", *(["namespace"] if here.subtree else [])]
     key = table_key(changes)
     st.dataframe(

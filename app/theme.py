@@ -83,10 +83,13 @@ div:has(> .st-key-live-place) {
     width: auto;
     z-index: 999991;
 }
+div:has(> .st-key-curate-help) {
+    min-width: min(100%, 20rem);
+}
 .st-key-recall-weights-dragged {
     display: none;
 }
 </style>"""
 """Streamlit writes white on the primary colour; in dark mode that is light, so that it can be read as text. The
-indicator of what is followed stands in the bar at the top, where it stays in sight. Weights that are dragged beside the
-ranking are not shown a second time."""
+indicator of what is followed stands in the bar at the top, where it stays in sight. On a narrow screen Curate's
+explanation takes a line of its own. Weights that are dragged beside the ranking are not shown a second time."""

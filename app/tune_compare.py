@@ -132,6 +132,7 @@ def _draw_metric(evaluation: Evaluation) -> str:
             key=METRIC_KEY,
             bind="query-params",
             label_visibility="collapsed",
+            wrap=True,
         )
         st.caption(metric_help(metric), width="content")
     return metric

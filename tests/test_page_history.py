@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from mnemoscope import Change, ExtractedFact, MemoryEngine
+from mnemoscope import Change, ExtractedFact, MemoryConfig, MemoryEngine
+from mnemoscope.config_profiles import Profile
 from mnemoscope.times import utc_now
 from streamlit.testing.v1 import AppTest
 
@@ -213,6 +214,20 @@ def test_a_plan_that_went_stale_is_refused(dashboard: Dashboard, seeded_engine: 
     test.button(key=history_undo.APPLY_KEY).click().run()
     assert "Ana lives in Faro." in contents(seeded_engine)
     assert "Nothing was changed" in test.error[0].value
+
+
+def test_a_change_of_a_profile_has_no_namespace_and_one_of_a_memory_has(
+    dashboard: Dashboard, seeded_engine: MemoryEngine
+) -> None:
+    [of_memory] = seeded_engine.history(ANA, limit=1)
+    seeded_engine.save_profile(Profile("mine", MemoryConfig(semantic_weight=0.9)))
+    [of_profile] = seeded_engine.history(limit=1)
+    assert of_profile.shelf == "profiles"
+    labels = {
+        change.id: [each.value for each in history(dashboard, seeded_engine, h_id=change.id).caption]
+        for change in (of_memory, of_profile)
+    }
+    assert ["Namespace" in labels[change.id] for change in (of_memory, of_profile)] == [True, False]
 
 
 # Then and now
