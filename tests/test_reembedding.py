@@ -759,3 +759,86 @@ def test_a_role_that_may_not_see_the_waiting_tables_can_erase(filled: Home) -> N
     assert waiting_of(filled, key) == []
     filled.execute("DROP OWNED BY reembed_eraser")
     filled.execute("DROP ROLE reembed_eraser")
+
+
+class Turned(HashingEmbeddings):
+    """A new version of a model under its old name."""
+
+    def embed_query(self, text: str) -> list[float]:
+        return super().embed_query(text)[::-1]
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_running_engine_follows_vectors_that_were_made_anew_under_the_same_name(home: Home, times: int) -> None:
+    running, other = home.engine(), home.engine(first=Turned(OLD))
+    # As few as these have the same row numbers in both tables.
+    running.remember_facts(facts("Fact 9 tells of thing 13"), ANA)
+    before = running.recall("Fact 9", ANA)[0].similarity
+    for _ in range(times):
+        other.reembed(again=True)
+    after = [(match.record.content, match.similarity) for match in running.recall("Fact 9", ANA)]
+    fresh = [(match.record.content, match.similarity) for match in home.engine().recall("Fact 9", ANA)]
+    assert after == fresh
+    assert before != fresh[0][1]
+
+
+def test_an_engine_follows_what_it_made_anew_itself(home: Home) -> None:
+    engine = home.engine()
+    engine.remember_facts(facts("Fact 9 tells of thing 13"), ANA)
+    engine.recall("Fact 9", ANA)
+    engine.adapter.embeddings.__class__ = Turned  # type: ignore[assignment]
+    engine.reembed(again=True)
+    after = [(match.record.content, match.similarity) for match in engine.recall("Fact 9", ANA)]
+    fresh = home.engine(first=Turned(OLD)).recall("Fact 9", ANA)
+    assert after == [(match.record.content, match.similarity) for match in fresh]
+
+
+@pytest.mark.parametrize("fault", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("moment", [0, 20])
+def test_work_whose_progress_cannot_be_told_can_be_taken_up_at_once(
+    filled: Home, fault: type[BaseException], moment: int
+) -> None:
+    engine = filled.engine(HashingEmbeddings(NEW))
+
+    def tell(state: ReembedState) -> None:
+        if state.staged >= moment:
+            raise fault("nobody listens")
+
+    with pytest.raises(fault, match="nobody listens"):
+        engine.reembed(batch=20, progress=tell)
+    left = engine.reembedding()
+    assert left is not None
+    assert (left.state, left.staged) == ("paused" if fault is KeyboardInterrupt else "failed", moment)
+    assert left.error == ("" if fault is KeyboardInterrupt else "ValueError: nobody listens")
+    assert engine.reembed().embedded == 41
+
+
+def test_progress_that_fails_after_the_change_leaves_it_done(filled: Home) -> None:
+    engine = filled.engine(HashingEmbeddings(NEW))
+
+    def tell(state: ReembedState) -> None:
+        if state.state == "done":
+            raise ValueError("nobody listens")
+
+    with pytest.raises(ValueError, match="nobody listens"):
+        engine.reembed(progress=tell)
+    left = engine.reembedding()
+    assert left is not None
+    assert left.state == "done"
+    assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
+
+
+@pytest.mark.parametrize("number", [0.0, float("nan")])
+def test_an_embedder_that_answers_no_direction_is_refused_before_the_change(filled: Home, number: float) -> None:
+    target = HashingEmbeddings(NEW)
+    target.embed_documents = lambda texts: [[number] * NEW for _ in texts]  # type: ignore[method-assign]
+    engine = filled.engine(target)
+    said = "not a finite number" if number != number else r"answered a zero vector for '.+' in .*memories/ana"
+    with pytest.raises(EmbeddingError, match=said):
+        engine.reembed()
+    left = engine.reembedding()
+    assert left is not None
+    assert (left.state, left.staged) == ("failed", 0)
+    assert not any(text in left.error for text in TEXTS)
+    assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
+    assert filled.engine(HashingEmbeddings(NEW)).reembed().state == "done"

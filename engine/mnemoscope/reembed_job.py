@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from langchain_core.runnables import RunnableLambda
 
@@ -16,6 +16,7 @@ from .errors import ConflictError, EmbeddingError, MnemoscopeError, StoreError
 from .identity import IDENTITY_AT, EmbedderIdentity
 from .indexed import indexed_text
 from .journal import group_name
+from .namespaces import show_namespace
 from .reembed_state import REEMBEDDING_AT, JobState, ReembedState
 from .stores.base import Guard, StoreAdapter, Write
 from .stores.staging import Place, Staged, Staging, Stale, digest_of
@@ -97,8 +98,11 @@ class ReembedJob:
             if self._leave("failed", str(error)):
                 raise
             return self._state
-        except KeyboardInterrupt:
-            self._leave("paused", "")
+        except BaseException as error:
+            # Such as of whoever is told, or ends the process: nobody works at it any more, and the note must say so.
+            self._told = _nobody
+            is_pause = not isinstance(error, Exception)
+            self._leave("paused" if is_pause else "failed", "" if is_pause else f"{type(error).__name__}: {error}")
             raise
 
     def _make_all(self) -> None:
@@ -127,6 +131,9 @@ class ReembedJob:
         ]
         unique = list(dict.fromkeys(wanted))
         vectors = dict(zip(unique, self._vectors(unique), strict=True)) if unique else {}
+        for row, text in zip(rows, texts, strict=True):
+            if text in vectors and not vectors[text].any():
+                _refuse_zero(row)
         self._state = replace(self._state, embedded=self._state.embedded + len(unique))
         return [
             Staged(row.place, row.mark, digest, None if digest == row.digest else vectors.get(text))
@@ -229,6 +236,18 @@ class ReembedJob:
 
     def _measured(self, **changed: Any) -> ReembedState:
         return replace(self._state, at=self._clock(), seconds=time.perf_counter() - self._started, **changed)
+
+
+def _nobody(_state: ReembedState) -> None:
+    """Tell nobody any more."""
+
+
+def _refuse_zero(row: Stale) -> NoReturn:
+    # Without the text: the note that keeps this error outlives the memory.
+    raise EmbeddingError(
+        f"The next embedder answered a zero vector for {row.place.key!r} in {show_namespace(row.namespace)}, "
+        "which is near to nothing; see whether it works. The vectors in use stay."
+    )
 
 
 class _TakenAwayError(Exception):

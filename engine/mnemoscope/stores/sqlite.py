@@ -31,6 +31,7 @@ from .sqlite_rows import (
     markers_within,
     read_at,
     read_within,
+    schema_version,
     vectors_at,
     vectors_within,
 )
@@ -268,10 +269,14 @@ class SqliteAdapter:
                 self._written.rows += self.store.conn.total_changes - before
                 cursor.close()
 
-    def _by_others(self, cursor: sqlite3.Cursor) -> tuple[int, int, int]:
-        """What changes with every write of others: other connections, the store's own on this one, past SQLite."""
+    def _by_others(self, cursor: sqlite3.Cursor) -> tuple[int, int, int, int]:
+        """What changes with every write of others: other connections, the store's own on this one, past SQLite.
+
+        So it does with every change of the tables, whoever makes it.
+        """
         version = cursor.execute("PRAGMA data_version").fetchone()[0]
-        return version, self.store.conn.total_changes - self._written.rows, self._watch.overwritten
+        strange = self.store.conn.total_changes - self._written.rows
+        return version, schema_version(cursor), strange, self._watch.overwritten
 
     def _set_up(self) -> None:
         if self.store.is_setup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "markers_within",
     "read_at",
     "read_within",
+    "schema_version",
     "vectors_at",
     "vectors_within",
 ]
@@ -85,15 +86,16 @@ def vectors_within(cursor: sqlite3.Cursor, refs: Sequence[Ref], where: Where) ->
     """The vectors of the items at these places, which the condition names."""
     if not has_vectors(cursor):
         return iter(())
+    marked = _marked_at(schema_version(cursor))
     cursor.execute(f"SELECT {_VECTORS} FROM store_vectors WHERE {where.sql}", where.parameters)
-    return owned(refs, map(_marked, cursor))
+    return owned(refs, map(marked, cursor))
 
 
 def vectors_at(cursor: sqlite3.Cursor, refs: Sequence[Ref]) -> Iterator[VectorRow]:
     """The vectors of the items at these places."""
     if not has_vectors(cursor):
         return iter(())
-    return owned(refs, map(_marked, _at(cursor, _VECTORS, "store_vectors", refs)))
+    return owned(refs, map(_marked_at(schema_version(cursor)), _at(cursor, _VECTORS, "store_vectors", refs)))
 
 
 def has_vectors(cursor: sqlite3.Cursor) -> bool:
@@ -102,15 +104,23 @@ def has_vectors(cursor: sqlite3.Cursor) -> bool:
     return cursor.fetchone() is not None
 
 
+def schema_version(cursor: sqlite3.Cursor) -> int:
+    """What is another number after every change of the tables, such as when vectors in waiting are put in use."""
+    number: int = cursor.execute("PRAGMA schema_version").fetchone()[0]
+    return number
+
+
 def _vector_marks(cursor: sqlite3.Cursor, where: Where) -> Iterator[tuple[str, str, int]]:
     if not has_vectors(cursor):
         return iter(())
+    version = schema_version(cursor)
     cursor.execute(f"SELECT prefix, key, field_name, rowid FROM store_vectors WHERE {where.sql}", where.parameters)
-    return ((prefix, key, hash((name, number))) for prefix, key, name, number in cursor)
+    return ((prefix, key, hash((name, number, version))) for prefix, key, name, number in cursor)
 
 
-def _marked(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return *row[:4], hash((row[2], row[4]))
+def _marked_at(version: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    # Another table has rows of the same numbers, and the vectors are not read to be compared: that takes too long.
+    return lambda row: (*row[:4], hash((row[2], row[4], version)))
 
 
 def _mark(row: Sequence[Any]) -> int:
