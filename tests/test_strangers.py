@@ -362,3 +362,30 @@ def test_repairing_keeps_the_shape_and_what_could_not_be_read(engine: MemoryEngi
     assert engine.get(ANA, "loose").problems == ()
     engine.undo(changes[0].id)
     assert value_of(engine, "loose") == SHAPES["loose"]
+
+
+@pytest.mark.parametrize("stored", ["null", "[1]", "3"])
+def test_what_is_no_object_is_forgotten_moved_erased_and_undone(stored: str, tmp_path: Path) -> None:
+    with opened("sqlite", tmp_path) as store:
+        engine = engine_over(store)
+        engine.remember_facts(facts("cats"), ANA)
+
+        def put(key: str) -> None:
+            row = ("memories.ana", key, stored, "2025-01-01", "2025-01-01")
+            store.conn.execute("INSERT INTO store(prefix, key, value, created_at, updated_at) VALUES(?,?,?,?,?)", row)
+
+        put("theirs")
+        group = engine.forget(ANA, key="theirs").group
+        assert engine.get(ANA, "theirs") is None
+        engine.undo(group)
+        assert engine.get(ANA, "theirs") is not None
+        put("other")
+        engine.move(ANA, "other", ("memories", "ben"))
+        put("third")
+        assert engine.erase(ANA, "third", confirm="memories/ana").is_complete
+        put("fourth")
+        engine.forget_at([(ANA, "fourth")])
+        put("fifth")
+        engine.clear(ANA, confirm="memories/ana")
+        assert engine.counts() == {("memories", "ben"): 1}
+        engine.close()

@@ -41,7 +41,7 @@ def _edit(plan: Plan, change: PlannedChange, vectors: Mapping[str, NDArray[np.fl
         namespace=plan.namespace,
         key=change.key,
         action=change.action,
-        expected=None if change.before is None else plan.stored[change.key].value,
+        expected=None if change.before is None else plan.stored[change.key].guarded,
         after=_value(plan, change),
         vectors=written,
         reason="; ".join(part for part in (change.reason, plan.terms.reason) if part),

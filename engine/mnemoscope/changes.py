@@ -12,7 +12,7 @@ from .packing import packed, unpacked
 from .records import MemoryRecord, text_of
 from .shapes import CONTENT
 from .shelf_texts import shelf_text
-from .stores.base import KEEP, Keep, Ref, StoredItem, Vectors
+from .stores.base import KEEP, Keep, Null, Ref, StoredItem, Vectors
 from .times import from_iso, read_time, to_iso
 
 __all__ = ["ACTIONS", "BOUND", "Action", "Change", "Edit", "Tombstone", "book"]
@@ -47,7 +47,7 @@ def book(name: str, namespace: Namespace = ()) -> Namespace:
 class Edit:
     """What is to become of one item. `after` is None where it is to go.
 
-    `vectors` as in `Write`. `expected` is the value it must still have, None for "must not exist". With
+    `vectors` as in `Write`. `expected` is the value it must still have as in `Guard`. With
     `buries` what goes is kept as a tombstone. Else a tombstone there is taken away, since what lives has none,
     and `stone` is put in its place, with `stone_vectors`.
     """
@@ -55,7 +55,7 @@ class Edit:
     namespace: Namespace
     key: str
     action: Action
-    expected: Mapping[str, Any] | None
+    expected: Mapping[str, Any] | Null | None
     after: Mapping[str, Any] | None
     vectors: Vectors | Keep = KEEP
     reason: str = ""

@@ -186,7 +186,7 @@ def update_edit(
     written: Vectors | Keep = KEEP
     if after.content != record.content:
         written = vectors_for(after.content, vectors)
-    return Edit(namespace, key, "update", item.value, rewritten(stored, record, after), written, reason)
+    return Edit(namespace, key, "update", item.guarded, rewritten(stored, record, after), written, reason)
 
 
 def stale(record: MemoryRecord, expected: int) -> Conflict:
@@ -251,7 +251,7 @@ def patched(record: MemoryRecord, patch: Patch, now: datetime) -> MemoryRecord:
 
 def forget_edit(item: StoredItem, reason: str) -> Edit:
     """The edit that turns the item into a tombstone."""
-    return Edit(item.namespace, item.key, "forget", item.value, None, {}, reason, buries=True)
+    return Edit(item.namespace, item.key, "forget", item.guarded, None, {}, reason, buries=True)
 
 
 def restore_edit(stone: Tombstone, vectors: Vectors, reason: str) -> Edit:

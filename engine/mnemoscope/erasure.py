@@ -119,7 +119,9 @@ def erase(
     from_cases, namespaces = _from_cases(traces), {namespace for namespace, _ in traces.refs}
     writes += from_cases.writes(adapter, namespaces)
     writes += [_rewritten(change, _blanked(change)) for change in from_cases.changes(adapter, namespaces)]
-    guards = [Guard(*ref, next((item.value for item in traces.items if item.ref == ref), None)) for ref in traces.refs]
+    guards = [
+        Guard(*ref, next((item.guarded for item in traces.items if item.ref == ref), None)) for ref in traces.refs
+    ]
     adapter.write(writes, guards)
     verified, failures = _verified(adapter, journal, traces)
     holders = sum(_quotes(_json(each.before) + _json(each.after), traces) for each in others)

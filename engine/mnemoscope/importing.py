@@ -166,7 +166,7 @@ def import_edits(
                 Edit(*draft.ref, "import", None, None, reason=reason, stone=draft.value, stone_vectors=stone_vectors)
             )
         else:
-            expected = None if draft.before is None else draft.before.value
+            expected = None if draft.before is None else draft.before.guarded
             created = draft.created_at
             edits.append(Edit(*draft.ref, "import", expected, draft.value, written, reason, created_at=created))
     return edits, entries

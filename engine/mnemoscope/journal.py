@@ -97,7 +97,7 @@ class Journal:
             writes = [write for pair in zip(edits, changes, strict=True) for write in _writes(*pair)]
             expected = [Guard(edit.namespace, edit.key, edit.expected) for edit in edits]
             notes = revision_notes(edits, present)
-            moves = any(edit.after is None or edit.vectors is not KEEP or edit.stone is not None for edit in edits)
+            moves = any(map(_moves_vectors, edits))
             self._write([*writes, *notes, *also], [*expected, *guards], moves=moves)
         return changes
 
@@ -283,7 +283,7 @@ def _check(edits: Sequence[Edit], before: Mapping[Ref, _Before]) -> None:
         Conflict(edit.namespace, edit.key, _text(edit.expected), _text(now.item.value) if now else None)
         for edit in edits
         if edit.expected is not None
-        and ((now := before.get(edit.ref)) is None or not same_json(now.item.value, edit.expected))
+        and ((now := before.get(edit.ref)) is None or not same_json(now.item.guarded, edit.expected))
     ]
     if conflicts:
         raise ConflictError(conflicts)
@@ -330,6 +330,13 @@ def _writes(edit: Edit, change: Change) -> list[Write]:
     if edit.stone is not None or change.stone is not None:
         return [item, entry, Write(*edit.stone_ref, edit.stone, edit.stone_vectors)]
     return [item, entry]
+
+
+def _moves_vectors(edit: Edit) -> bool:
+    """Whether vectors may come, go, or be taken to another place; an entry of our own books has none."""
+    if is_reserved(edit.namespace) and not edit.buries and edit.stone is None:
+        return edit.vectors is not KEEP and bool(edit.vectors)
+    return edit.after is None or edit.vectors is not KEEP or edit.stone is not None
 
 
 def _tombstone(change: Change) -> Tombstone:

@@ -41,8 +41,8 @@ def merge_edits(
     before, after = records[0], merged(records, content, now)
     written: Vectors | Keep = KEEP if after.content == before.content else vectors_for(after.content, vectors)
     value = rewritten(cleaned_object(items[0].value), before, after)
-    kept = Edit(before.namespace, before.key, "merge", items[0].value, value, written, reason)
-    return [kept, *(Edit(*item.ref, "merge", item.value, None, {}, reason) for item in items[1:])]
+    kept = Edit(before.namespace, before.key, "merge", items[0].guarded, value, written, reason)
+    return [kept, *(Edit(*item.ref, "merge", item.guarded, None, {}, reason) for item in items[1:])]
 
 
 def merged(records: Sequence[MemoryRecord], content: str | None, now: datetime) -> MemoryRecord:
@@ -85,7 +85,7 @@ def move_edits(item: StoredItem, target: Namespace, vectors: Vectors, *, reason:
     if item.namespace == target:
         raise InputError(f"The memory {item.key!r} is in {show_namespace(target)} already; name another namespace.")
     return [
-        Edit(item.namespace, item.key, "move", item.value, None, {}, reason),
+        Edit(item.namespace, item.key, "move", item.guarded, None, {}, reason),
         Edit(
             target,
             item.key,

@@ -23,11 +23,13 @@ __all__ = [
     "CONTENT_FIELD",
     "EMBED_AGAIN",
     "KEEP",
+    "NULL",
     "Abilities",
     "Guard",
     "Hit",
     "Keep",
     "Known",
+    "Null",
     "Ref",
     "Snapshot",
     "StoreAdapter",
@@ -60,6 +62,16 @@ KEEP = Keep.KEEP
 """Leave the vectors of an item as they are: for changes that do not touch its text."""
 
 
+class Null(Enum):
+    """The type of `NULL`."""
+
+    NULL = "null"
+
+
+NULL = Null.NULL
+"""In a guard: an item is there, and a stranger stored JSON null as its value."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredItem:
     """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy.
@@ -78,6 +90,11 @@ class StoredItem:
     def ref(self) -> Ref:
         """Where the item is."""
         return self.namespace, self.key
+
+    @property
+    def guarded(self) -> Any:
+        """Its value as a guard names it, to tell null from nothing."""
+        return NULL if self.value is None else self.value
 
 
 @dataclass(frozen=True)
@@ -103,14 +120,14 @@ class Write:
 
 @dataclass(frozen=True)
 class Guard:
-    """A condition of a write: the item's value must still equal `value`; None: it must not exist.
+    """A condition of a write: the item's value must still equal `value`. None: it must not exist; `NULL`: it is null.
 
     Writes under one `shared` guard need not wait for each other; whoever changes that item waits for them all.
     """
 
     namespace: Namespace
     key: str
-    value: Mapping[str, Any] | None
+    value: Mapping[str, Any] | Null | None
     shared: bool = False
 
 

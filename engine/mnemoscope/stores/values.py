@@ -21,7 +21,7 @@ from ..errors import Conflict, ConflictError, InputError, NamespaceError
 from ..namespaces import Namespace, show_namespace
 from ..records import text_of
 from ..text import storable
-from .base import KEEP, Guard, Keep, Ref, Vectors, Write
+from .base import KEEP, NULL, Guard, Keep, Ref, Vectors, Write
 
 __all__ = ["PreparedWrite", "check_guards", "copy_json", "prepare", "read_json", "same_json"]
 
@@ -149,11 +149,13 @@ def _holds(guard: Guard, found: Mapping[Ref, Any]) -> bool:
     ref = (guard.namespace, guard.key)
     if guard.value is None:
         return ref not in found
+    if guard.value is NULL:
+        return ref in found and found[ref] is None
     return ref in found and same_json(guard.value, found[ref])
 
 
 def _shown(value: object) -> str | None:
-    if value is None:
+    if value is None or value is NULL:
         return None
     text = text_of(value) if isinstance(value, Mapping) else None
     return repr(value) if text is None else text
