@@ -18,6 +18,9 @@ import pytest
 from engine_fixture import CountingEmbeddings, facts
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
+from mnemoscope.calibration import Pair
+from mnemoscope.cases import case
+from mnemoscope.config_profiles import Profile
 from mnemoscope.embedders import Known
 from mnemoscope.errors import (
     ConfigurationError,
@@ -364,6 +367,21 @@ def test_whoever_still_has_the_old_embedder_is_told_and_writes_no_vector(
     # What brings and moves no vector goes on.
     left_behind.update(ANA, key, importance=0.9)
     assert vectors_of(filled.engine(first=target)) == before
+
+
+def test_whoever_still_has_the_old_embedder_keeps_profiles_cases_and_labels(filled: Home) -> None:
+    left_behind = filled.engine()
+    filled.engine(HashingEmbeddings(NEW)).reembed()
+    first, second = left_behind.list(ANA, None)[:2]
+    wanted, pair = case("Fact 12", ANA, expected=[TEXTS[12]]), Pair(first, second, 0.5)
+    left_behind.save_cases([wanted])
+    left_behind.save_profile(Profile("mine", EXACT))
+    left_behind.label(pair, "duplicate")
+    assert ([each.query for each in left_behind.cases()], len(left_behind.labels())) == (["Fact 12"], 1)
+    left_behind.delete_cases([wanted])
+    left_behind.undo(left_behind.history(ANA, limit=1)[0].id)
+    left_behind.delete_profile("mine")
+    assert ([each.query for each in left_behind.cases()], left_behind.profiles()) == (["Fact 12"], {})
 
 
 def test_a_plan_of_before_is_not_carried_out_afterwards_and_remembering_plans_again(filled: Home) -> None:
