@@ -121,6 +121,8 @@ def options(port: int | None = None) -> dict[str, Any]:
         "client.toolbarMode": "viewer",
         "client.showErrorDetails": "none",
         "client.showErrorLinks": False,
+        # A slider that the URL fills needs its default, and buttons set it as well: that is meant so.
+        "global.disableWidgetStateDuplicationWarning": True,
     }
     return chosen | theme.OPTIONS | ({} if port is None else {"server.port": port})
 

@@ -114,6 +114,7 @@ def test_a_missing_memory_is_brought_in_kept_as_a_case_and_measured(
     expect(page.get_by_text("Better: +", exact=False)).to_be_visible()
     settle(page)
     shot(page, "tune-5-search")
+    assert [line for line in server.lines if "default value" in line] == []
     shot(visit(f"{server.address}/tune?ns=memories&ns=ana&t_part=Compare", dark=True), "tune-4-compare-dark")
 
 
