@@ -57,7 +57,7 @@ def an_edit_of_labels(engine: MemoryEngine) -> Any:
 
 
 def a_forgetting(engine: MemoryEngine) -> Any:
-    return engine.forget(ANA, older_than=timedelta(seconds=-9_999)).group
+    return engine.forget(ANA, older_than=START + timedelta(days=1)).group
 
 
 def a_clearing(engine: MemoryEngine) -> Any:

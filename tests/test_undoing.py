@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from engine_fixture import ANA, BEN, KINDS, contents, dump, engine_over, facts, opened
+from engine_fixture import ANA, BEN, KINDS, START, contents, dump, engine_over, facts, memory_store, opened
 from mnemoscope import Change, ConflictError, InputError, MemoryEngine, NotFoundError
 
 
@@ -165,3 +166,29 @@ def test_the_exported_history_holds_texts_and_no_vectors(engine: MemoryEngine) -
     ]
     assert "vectors" not in lines[0]
     assert len(list(engine.export_history())) == 2
+
+
+def test_changes_by_writers_whose_clocks_differ_are_taken_back_in_the_order_in_which_they_were_made() -> None:
+    store = memory_store()
+    ahead, behind = (
+        engine_over(store, clock=lambda at=at: START + timedelta(seconds=at), actor="bot") for at in (9, 7)
+    )
+    key = ahead.remember_facts(facts("one"), ANA)[0].key
+    behind.update(ANA, key, content="two")
+    behind.update(ANA, key, content="three")
+    ahead.update(ANA, key, content="four", actor="op")
+    assert [change.text_after for change in ahead.history(ANA)] == ["four", "one", "three", "two"]
+    [step] = ahead.plan_undo(ANA, by="bot").memories
+    assert step.obstacle.startswith("op has changed it since")
+    ahead.undo(ahead.history(ANA)[0].id, actor="op")
+    [step] = ahead.plan_undo(ANA, by="bot").memories
+    assert (step.text_then, step.text_now, step.obstacle) == (None, "three", "")
+    ahead.apply_undo(ahead.plan_undo(ANA, by="bot"), actor="op")
+    assert ahead.list(ANA) == []
+
+
+def test_what_was_put_back_by_hand_stays_out_of_the_plan(engine: MemoryEngine) -> None:
+    key = remembered(engine, "Likes tea")["Likes tea"]
+    engine.update(ANA, key, categories=["a"], actor="bot")
+    engine.undo(engine.history(ANA)[0].id, actor="op")
+    assert engine.plan_undo(ANA, by="bot").memories == ()

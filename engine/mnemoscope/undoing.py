@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +18,9 @@ from .times import aware
 from .torn import changes_outside, told_outside
 
 __all__ = ["TakenBack", "UndoPlan", "plan_undo", "undo_edits"]
+
+_SKEW = timedelta(minutes=10)
+"""By how much the clocks of two writers may differ."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,23 @@ def _chains(latest_first: Iterable[Change], wanted: set[str]) -> dict[Ref, list[
     changes: dict[Ref, list[Change]] = {}
     for change in latest_first:
         changes.setdefault(change.place, []).append(change)
-    return {ref: _left(each[::-1], wanted) for ref, each in changes.items()}
+    return {ref: _left(_in_order(each[::-1]), wanted) for ref, each in changes.items()}
+
+
+def _in_order(changes: list[Change]) -> list[Change]:
+    """The changes of a memory as one followed on the other, where the clocks of its writers say otherwise."""
+    ordered: list[Change] = []
+    for change in changes:
+        is_next = not ordered or _same(ordered[-1].after, change.before)
+        earlier = () if is_next else (at for at in range(len(ordered)) if _belongs_at(at, change, ordered))
+        ordered.insert(next(iter(earlier), len(ordered)), change)
+    return ordered
+
+
+def _belongs_at(at: int, change: Change, ordered: Sequence[Change]) -> bool:
+    """Whether the change leads from what stands before that position to what stands there."""
+    leads_on = _same(change.after, ordered[at].before) and change.at - ordered[at].at <= _SKEW
+    return leads_on and (at == 0 or _same(ordered[at - 1].after, change.before))
 
 
 def _left(changes: list[Change], wanted: set[str]) -> list[Change]:
