@@ -17,9 +17,21 @@ from app.curate_rows import Looked
 from app.display import counted, one_line
 from app.session import Session
 
-__all__ = ["ACCEPT_KEY", "OFFER_KEY", "REJECT_KEY", "VERBS", "draw", "go_to", "place_of", "table_key"]
+__all__ = [
+    "ACCEPT_FORM_KEY",
+    "ACCEPT_KEY",
+    "OFFER_KEY",
+    "REJECT_FORM_KEY",
+    "REJECT_KEY",
+    "VERBS",
+    "draw",
+    "go_to",
+    "place_of",
+    "table_key",
+]
 
 ACCEPT_KEY, REJECT_KEY, OFFER_KEY = "curate.accept-many", "curate.reject-many", "curate.offer-again"
+ACCEPT_FORM_KEY, REJECT_FORM_KEY = "curate.many", "curate.none"
 PAGE_KEY = "w_page"
 ROWS, ROW_HEIGHT, SAMPLE = 14, 35, 5
 
@@ -124,9 +136,16 @@ def _draw_actions(
         able = [finding for finding in chosen if finding.proposal is not None]
         is_off = help is not None
         label = f"Accept {which}{len(able):,}"
-        with st.popover(label, icon=":material/done_all:", disabled=is_off or not able, help=help, key="curate.many"):
+        # They say whether they are open, so that what was done can close them.
+        with st.popover(
+            label, icon=":material/done_all:", disabled=is_off or not able, help=help, key=ACCEPT_FORM_KEY,
+            on_change="rerun",
+        ):  # fmt: skip
             _draw_accept(looked, able, left_out=len(chosen) - len(able))
-        with st.popover(f"Reject {number}", icon=":material/close:", disabled=is_off, help=help, key="curate.none"):
+        with st.popover(
+            f"Reject {number}", icon=":material/close:", disabled=is_off, help=help, key=REJECT_FORM_KEY,
+            on_change="rerun",
+        ):  # fmt: skip
             st.markdown(f"**Reject {counted(len(chosen), 'proposal')}?**")
             st.caption("They stay away until one of their memories changes. Nothing else changes.")
             st.button("Reject", key=REJECT_KEY, type="primary", on_click=_reject, args=(tuple(chosen),))
@@ -157,6 +176,7 @@ def _accept(findings: tuple[Finding, ...]) -> None:
     except MnemoscopeError as error:
         feedback.refused(error)
         return
+    st.session_state[ACCEPT_FORM_KEY] = False
     feedback.done(f"Accepted {counted(len(findings), 'proposal')}.", undo=changes[0].group if changes else None)
 
 
@@ -167,6 +187,7 @@ def _reject(findings: tuple[Finding, ...]) -> None:
     except MnemoscopeError as error:
         feedback.refused(error)
         return
+    st.session_state[REJECT_FORM_KEY] = False
     feedback.done(f"Rejected {counted(len(findings), 'proposal')}.")
 
 

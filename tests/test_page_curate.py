@@ -139,6 +139,26 @@ def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine
     assert len(engine.worklist("junk", ANA)) == 2
 
 
+@pytest.mark.parametrize(
+    ("form", "button"),
+    [
+        (curate_queue.ACCEPT_FORM_KEY, curate_queue.ACCEPT_KEY),
+        (curate_queue.REJECT_FORM_KEY, curate_queue.REJECT_KEY),
+    ],
+)
+def test_the_form_of_what_was_decided_closes(
+    dashboard: Dashboard, engine: MemoryEngine, form: str, button: str
+) -> None:
+    for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
+        engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
+    state = ticked(curate_queue.table_key("junk", engine.worklist("junk", ANA)), 0, 2)
+    test = curate(dashboard, engine, w_list="junk", state=state | {form: True})
+    drawn = [[block.proto.popover.open for block in test.get("popover")]]
+    test.button(key=button).click().run()
+    drawn.append([block.proto.popover.open for block in test.get("popover")])
+    assert [any(each) for each in drawn] == [True, False]
+
+
 def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Dashboard, engine: MemoryEngine) -> None:
     for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
         engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
