@@ -13,6 +13,7 @@ import pytest
 from engine_fixture import ANA, BEN, Ticking, memory_store
 from mnemoscope import ConflictError, ExtractedFact, InputError, MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.exporting import neutral, unneutral
+from mnemoscope.stores.base import Write
 
 HOSTILE = ["=1+1", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'tis", " =1", "\uff1d1", "plain", "\u200b=1"]
 
@@ -265,3 +266,27 @@ def test_a_row_that_says_no_namespace_needs_one(engine: MemoryEngine) -> None:
     plan = engine.plan_import('[{"content": "whose?"}]')
     assert plan.counts == {"invalid": 1}
     assert "name a namespace" in plan.rows[0].reason
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [{"shelf": 5}, {"shelf": "meta"}, {"shelf": ["cases"]}, {"before": "x"}, {"after": [1]}, {"key": 5}, {"group": 7}],
+    ids=str,
+)
+def test_a_change_of_another_shape_is_refused_and_passed_over(engine: MemoryEngine, flaw: dict[str, object]) -> None:
+    filled(engine)
+    lines = [json.loads(line) for line in b"".join(engine.export(ANA)).splitlines()]
+    for line in lines:
+        if line["type"] == "change":
+            line["value"].update(flaw)
+    other = opened()
+    plan = other.plan_import("\n".join(map(json.dumps, lines)))
+    changes = [row for row in plan.rows if row.kind == "change" or row.status == "invalid"]
+    assert {row.status for row in changes} == {"invalid"}
+    assert all(row.reason.startswith(("it is no change of this program", "it is of a book")) for row in changes)
+    if flaw != {"shelf": "meta"}:
+        known = engine.history(ANA)[0]
+        item = engine.adapter.get([(("__mnemoscope__", "journal", *ANA), known.id)])[0]
+        assert item is not None
+        engine.adapter.write([Write(item.namespace, item.key, {**item.value, **flaw})])
+        assert known.id not in [change.id for change in engine.history(ANA)]

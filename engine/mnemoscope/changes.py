@@ -37,6 +37,10 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 BOUND: tuple[Action, ...] = ("merge", "move", "undo")
 """What makes the changes of a group belong together: half a move taken back would leave two memories, or none."""
 
+_TEXTS = ("group", "key", "action", "actor", "reason")
+_TEXTS_OR_NONE = ("run", "undoes", "shelf")
+_OBJECTS_OR_NONE = ("before", "after", "stone")
+
 
 def book(name: str, namespace: Namespace = ()) -> Namespace:
     """Where this library keeps one of its books ("journal", "tombstones", "access", "runs") for a namespace."""
@@ -155,8 +159,13 @@ class Change:
 
     @classmethod
     def from_item(cls, item: StoredItem) -> Change:
-        """Read a journal entry."""
+        """Read a journal entry.
+
+        Raises:
+            TypeError: a part of it is of another kind than this program writes.
+        """
         value = item.value
+        _check_shape(value)
         return cls(
             id=item.key,
             group=value["group"],
@@ -179,6 +188,18 @@ class Change:
             text_field=item.text_field,
             shelf=value.get("shelf"),
         )
+
+
+def _check_shape(value: Mapping[str, Any]) -> None:
+    for name in _TEXTS:
+        if not isinstance(value[name], str):
+            raise TypeError(f"{name} is no text")
+    for name in _TEXTS_OR_NONE:
+        if not isinstance(value.get(name), str | None):
+            raise TypeError(f"{name} is no text")
+    for name in _OBJECTS_OR_NONE:
+        if not isinstance(value.get(name), dict | None):
+            raise TypeError(f"{name} is no object")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from .cases import read_case
 from .config_profiles import read_profile
 from .errors import InputError
 from .namespaces import Namespace
-from .shelf_texts import shelf_text
+from .shelf_texts import SHELVES, shelf_text
 from .times import read_time
 
 __all__ = ["SHELF_OF", "is_newer", "rebased_change", "shelved", "told"]
@@ -47,6 +47,8 @@ def rebased_change(value: Mapping[str, Any], target: Namespace) -> dict[str, Any
     Raises:
         InputError: it makes no sense there.
     """
+    if value.get("shelf") is not None and value["shelf"] not in list(SHELVES):
+        raise InputError("it is of a book that people do not keep")
     moved = {**value, "namespace": list(target)}
     if value.get("namespace") == moved["namespace"]:
         return moved
