@@ -176,7 +176,9 @@ def test_changes_by_writers_whose_clocks_differ_are_taken_back_in_the_order_in_w
     key = ahead.remember_facts(facts("one"), ANA)[0].key
     behind.update(ANA, key, content="two")
     behind.update(ANA, key, content="three")
+    assert ahead.as_of(ANA, START + timedelta(seconds=5)) == []
     ahead.update(ANA, key, content="four", actor="op")
+    assert ahead.as_of(ANA, START + timedelta(seconds=5)) == []
     assert [change.text_after for change in ahead.history(ANA)] == ["four", "one", "three", "two"]
     [step] = ahead.plan_undo(ANA, by="bot").memories
     assert step.obstacle.startswith("op has changed it since")

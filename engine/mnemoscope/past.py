@@ -9,6 +9,7 @@ import numpy as np
 
 from .changes import Change
 from .namespaces import is_reserved
+from .ordering import SKEW, in_order
 from .stores.base import EMBED_AGAIN, Ref, Snapshot, StoredItem, Vectors
 
 __all__ = ["put_back", "with_vectors"]
@@ -23,14 +24,16 @@ def put_back(
     """
     pairs = zip(present.items, present.vectors_by_item(), strict=True)
     found: dict[Ref, tuple[StoredItem, Vectors]] = {item.ref: (item, vectors) for item, vectors in pairs}
+    since: dict[Ref, list[Change]] = {}
     for change in changes:
         if change.at <= moment:
             break
-        if change.shelf:
-            continue
-        if is_reserved(change.namespace):
-            continue
-        place = (change.namespace, change.key)
+        if not change.shelf and not is_reserved(change.namespace):
+            # Later ones cannot have come before it, however the clocks differ.
+            close = [later for later in since.get(change.place, ()) if later.at - change.at <= SKEW]
+            since[change.place] = [change, *close]
+    for place, known in since.items():
+        change = _first(known)
         if change.before is None:
             found.pop(place, None)
         else:
@@ -38,6 +41,12 @@ def put_back(
             vectors = EMBED_AGAIN if former and change.at < former and change.vectors else change.vectors
             found[place] = (StoredItem(*place, change.before, born, born, change.text_field), vectors)
     return dict(sorted(found.items()))
+
+
+def _first(changes: Sequence[Change]) -> Change:
+    """Which of these came first: the earliest, unless another one made the memory."""
+    first = in_order(changes)[0]
+    return first if first.before is None else changes[0]
 
 
 def with_vectors(items: Sequence[StoredItem], vectors: Sequence[Vectors], dimensions: int) -> Snapshot:

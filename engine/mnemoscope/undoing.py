@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 from .changes import BOUND, Change, Edit
 from .errors import InputError
 from .journal import Journal
 from .namespaces import Namespace
+from .ordering import in_order, same_value
 from .stores.base import Ref, StoreAdapter, StoredItem
-from .stores.values import same_json
 from .times import aware
 from .torn import changes_outside, told_outside
 
 __all__ = ["TakenBack", "UndoPlan", "plan_undo", "undo_edits"]
-
-_SKEW = timedelta(minutes=10)
-"""By how much the clocks of two writers may differ."""
 
 
 @dataclass(frozen=True)
@@ -110,23 +106,7 @@ def _chains(latest_first: Iterable[Change], wanted: set[str]) -> dict[Ref, list[
     changes: dict[Ref, list[Change]] = {}
     for change in latest_first:
         changes.setdefault(change.place, []).append(change)
-    return {ref: _left(_in_order(each[::-1]), wanted) for ref, each in changes.items()}
-
-
-def _in_order(changes: list[Change]) -> list[Change]:
-    """The changes of a memory as one followed on the other, where the clocks of its writers say otherwise."""
-    ordered: list[Change] = []
-    for change in changes:
-        is_next = not ordered or _same(ordered[-1].after, change.before)
-        earlier = () if is_next else (at for at in range(len(ordered)) if _belongs_at(at, change, ordered))
-        ordered.insert(next(iter(earlier), len(ordered)), change)
-    return ordered
-
-
-def _belongs_at(at: int, change: Change, ordered: Sequence[Change]) -> bool:
-    """Whether the change leads from what stands before that position to what stands there."""
-    leads_on = _same(change.after, ordered[at].before) and change.at - ordered[at].at <= _SKEW
-    return leads_on and (at == 0 or _same(ordered[at - 1].after, change.before))
+    return {ref: _left(in_order(each[::-1]), wanted) for ref, each in changes.items()}
 
 
 def _left(changes: list[Change], wanted: set[str]) -> list[Change]:
@@ -144,7 +124,7 @@ def _left(changes: list[Change], wanted: set[str]) -> list[Change]:
 
 
 def _is_back(change: Change, first: Change) -> bool:
-    return change.buries == (first.stone is not None) and _same(change.after, first.before)
+    return change.buries == (first.stone is not None) and same_value(change.after, first.before)
 
 
 def _obstacle(chain: Sequence[Change], wanted: set[str]) -> str:
@@ -155,7 +135,7 @@ def _obstacle(chain: Sequence[Change], wanted: set[str]) -> str:
     others = [change for change in chain if change.id not in wanted]
     if others:
         return f"{others[-1].actor} has changed it since, on {others[-1].at:%Y-%m-%d %H:%M} UTC."
-    if any(not _same(one.after, other.before) for one, other in pairwise(chain)):
+    if any(not same_value(one.after, other.before) for one, other in pairwise(chain)):
         return "Between these changes it was written without a history."
     return ""
 
@@ -164,7 +144,7 @@ def _checked(steps: Sequence[TakenBack], items: Sequence[StoredItem | None]) -> 
     """The steps, with those noted whose memory is not what their last change left."""
     checked = []
     for step, item in zip(steps, items, strict=True):
-        is_as_left = _same(step.changes[-1].after, None if item is None else item.value)
+        is_as_left = same_value(step.changes[-1].after, None if item is None else item.value)
         obstacle = step.obstacle or ("" if is_as_left else "It was written since without a history.")
         checked.append(replace(step, obstacle=obstacle))
     return checked
@@ -223,9 +203,3 @@ def _edit(step: TakenBack, reason: str) -> Edit:
         stone=first.stone,
         stone_vectors=first.stone_vectors,
     )
-
-
-def _same(one: Mapping[str, Any] | None, other: Any) -> bool:
-    if one is None or other is None:
-        return one is None and other is None
-    return same_json(one, other)
