@@ -88,7 +88,8 @@ class Curating(Reading):
             CancelledWorkError: the watch says that it was cancelled.
         """
         if not isinstance(name, str) or name not in WORKLISTS:
-            raise InputError(f"There is no worklist {shown(name)}; there are {', '.join(WORKLISTS)}.")
+            asked = repr(name) if isinstance(name, str) else shown(name)
+            raise InputError(f"There is no worklist {asked}; there are {', '.join(WORKLISTS)}.")
         survey = self.survey(namespace, **options)
         rejected = self.rejections(namespace, subtree=survey.index.subtree)
         return [finding for finding in WORKLISTS[name].find(survey) if finding.id not in rejected]

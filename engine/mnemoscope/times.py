@@ -38,7 +38,7 @@ def read_time(value: object) -> datetime | None:
     """
     try:
         if isinstance(value, datetime):
-            return aware(value)
+            return _in_utc(value)
         if isinstance(value, str):
             return _from_text(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -50,15 +50,17 @@ def read_time(value: object) -> datetime | None:
 
 def aware(moment: datetime) -> datetime:
     """The same moment in UTC, or the first or last one there is. A naive time is taken as UTC."""
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
     try:
-        return moment.astimezone(UTC)
+        return _in_utc(moment)
     except OverflowError:
         return (datetime.min if moment.year == 1 else datetime.max).replace(tzinfo=UTC)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 # Memories of one batch share their times, and most name each twice: read once, they are one object in memory.
 @lru_cache(4_096)
 def _from_text(text: str) -> datetime:
-    return from_iso(text)
+    return _in_utc(datetime.fromisoformat(text))
