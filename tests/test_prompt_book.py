@@ -63,6 +63,16 @@ def test_a_prompt_without_text_or_of_endless_text_is_refused(text: str, tmp_path
         PromptBook(store).save(text)
 
 
+@pytest.mark.parametrize(("given", "most"), [({"name": "n" * 61}, 60), ({"note": "n" * 501}, 500)])
+def test_a_name_or_note_that_is_too_long_is_refused_and_never_cut(
+    given: dict[str, str], most: int, tmp_path: Path
+) -> None:
+    with opened("memory", tmp_path) as store:
+        with pytest.raises(InputError, match=f"at most {most} characters"):
+            PromptBook(store).save("Write down pets.", **given)
+        assert len(PromptBook(store).all()) == 1
+
+
 def test_what_is_not_kept_cannot_be_used(tmp_path: Path) -> None:
     with opened("memory", tmp_path) as store:
         with pytest.raises(NotFoundError, match="not kept"):

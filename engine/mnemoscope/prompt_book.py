@@ -106,7 +106,7 @@ class PromptBook:
         """Keep a wording. One that is kept already stays as it is, with the name and note it has.
 
         Raises:
-            InputError: it has no text, or one that is too long.
+            InputError: it has no text, or a text, name or note that is too long.
         """
         _check_purpose(purpose)
         for what, given in (("text", text), ("name", name), ("note", note), ("actor", actor)):
@@ -114,10 +114,13 @@ class PromptBook:
         clean = text.strip()
         if not 0 < len(clean) <= LONGEST_PROMPT:
             raise InputError(f"A prompt has from 1 to {LONGEST_PROMPT:,} characters, got {len(clean):,}.")
+        for what, given, most in (("name", name, _LONGEST_NAME), ("note", note, _LONGEST_NOTE)):
+            if len(given) > most:
+                raise InputError(f"The {what} of a prompt has at most {most} characters, got {len(given):,}.")
         known = next((each for each in self.all(purpose) if each.id == prompt_version(clean)), None)
         if known is not None:
             return known
-        made = PromptVersion(purpose, clean, one_line(name)[:_LONGEST_NAME], note[:_LONGEST_NOTE], actor, self._clock())
+        made = PromptVersion(purpose, clean, one_line(name), note, actor, self._clock())
         self._adapter.write([Write(book("prompts"), f"{purpose}-{made.id}", made.to_value())])
         return made
 
