@@ -92,19 +92,11 @@ def plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.F
 
 def floors(found: Sequence[Floor], chosen: float) -> go.Figure:
     """What each least score keeps of the expected memories, and of everything that is returned."""
-    figure = go.Figure()
-    for name, values, colour in (
-        ("of the expected", [each.kept for each in found], _TEAL),
-        ("of all returned", [each.returned for each in found], _AMBER),
-    ):
-        figure.add_scatter(
-            x=[each.min_score for each in found],
-            y=values,
-            name=name,
-            mode="lines",
-            line={"width": 2.5, "color": colour},
-            hovertemplate="%{y:.0%} " + name + " from %{x:.2f} on<extra></extra>",
-        )
+    figure = _two_shares(
+        [each.min_score for each in found],
+        ("of the expected", [each.kept for each in found]),
+        ("of all returned", [each.returned for each in found]),
+    )
     figure.add_vline(chosen, line={"width": 1.5, "dash": "dot", "color": _GREY})
     figure.update_yaxes(range=[0, 1.03], tickformat=".0%", nticks=5)
     figure.update_xaxes(title={"text": "minimum score"})
@@ -113,19 +105,11 @@ def floors(found: Sequence[Floor], chosen: float) -> go.Figure:
 
 def threshold(curve: Sequence[ThresholdPoint], present: float, suggested: float | None) -> go.Figure:
     """What share of the pairs for the judge each threshold finds, and what share of what it finds is for the judge."""
-    figure = go.Figure()
-    for name, values, colour in (
-        ("found", [point.recall for point in curve], _TEAL),
-        ("right", [point.precision for point in curve], _AMBER),
-    ):
-        figure.add_scatter(
-            x=[point.threshold for point in curve],
-            y=values,
-            name=name,
-            mode="lines",
-            line={"width": 2.5, "color": colour},
-            hovertemplate="%{y:.0%} " + name + " from %{x:.2f} on<extra></extra>",
-        )
+    figure = _two_shares(
+        [point.threshold for point in curve],
+        ("found", [point.recall for point in curve]),
+        ("right", [point.precision for point in curve]),
+    )
     for value, text, colour in ((present, "in use", _AMBER), (suggested, "suggested", _TEAL)):
         if value is not None:
             figure.add_vline(
@@ -137,6 +121,21 @@ def threshold(curve: Sequence[ThresholdPoint], present: float, suggested: float 
     figure.update_yaxes(range=[0, 1.03], tickformat=".0%", nticks=5)
     figure.update_xaxes(title={"text": "similarity from which a fact is judged"})
     return _with_legend(_laid_out(figure, 300, top=24))
+
+
+def _two_shares(at: Sequence[float], *shares: tuple[str, Sequence[float | None]]) -> go.Figure:
+    """Two shares along a bound, each with its fixed name."""
+    figure = go.Figure()
+    for (name, values), colour in zip(shares, (_TEAL, _AMBER), strict=True):
+        figure.add_scatter(
+            x=at,
+            y=values,
+            name=name,
+            mode="lines",
+            line={"width": 2.5, "color": colour},
+            hovertemplate="%{y:.0%} " + name + " from %{x:.2f} on<extra></extra>",
+        )
+    return figure
 
 
 def _with_legend(figure: go.Figure) -> go.Figure:

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from .checkup_steps import Check
+from .checkup_steps import Check, State
 from .connecting import embedder_of, next_dimensions
 from .connections import Connection
 from .times import utc_now
@@ -86,9 +86,9 @@ def _check_dimensions(connection: Connection, opened: sqlite3.Connection) -> Che
             "Dimensions", "good", f"{wanted}, as the embedder's; {found[wanted]:,} vector{'s'[: found[wanted] != 1]}"
         )
     remedy = "Name the embedder that made the vectors; or go over to this one, which makes every vector anew."
-    state = "warning" if wanted in found else "bad"
+    state: State = "warning" if wanted in found else "bad"
     said = f"the embedder gives {wanted}, the file holds {listed}"
-    return Check("Dimensions", state, said, remedy, "mnemoscope reembed")  # type: ignore[arg-type]
+    return Check("Dimensions", state, said, remedy, "mnemoscope reembed")
 
 
 def _check_permissions(connection: Connection, file: Path) -> Check:

@@ -107,15 +107,12 @@ def erase(
     others = _others_with(adapter, traces)
     runs = _runs_to_clean(adapter, traces)
     group = group_name(at)
-    writes = [Write(namespace, key, None) for ref in traces.refs for namespace, key in _shelves(ref)]
-    writes += [_rewritten(change, _blanked(change)) for change in traces.changes]
-    writes += [_rewritten(change, replace(change, reason="")) for change in others if _quotes(change.reason, traces)]
+    writes = [*_removing(traces, others), *map(run_write, runs)]
     writes += [
         Write(book("journal", namespace), f"{group}-{number:06d}", entry.to_value())
         for number, (namespace, key) in enumerate(traces.refs)
         for entry in [_entry(namespace, key, group, number, actor=actor, reason=reason, at=at)]
     ]
-    writes += map(run_write, runs)
     from_cases, namespaces = _from_cases(traces), {namespace for namespace, _ in traces.refs}
     writes += from_cases.writes(adapter, namespaces)
     writes += [_rewritten(change, _blanked(change)) for change in from_cases.changes(adapter, namespaces)]
@@ -140,6 +137,14 @@ def erase(
         failures=failures,
         runs=len(runs),
     )
+
+
+def _removing(traces: _Traces, others: Iterable[Change]) -> list[Write]:
+    """What removes the memories, and their words from their own history and from the reasons of other changes."""
+    writes = [Write(namespace, key, None) for ref in traces.refs for namespace, key in _shelves(ref)]
+    writes += [_rewritten(change, _blanked(change)) for change in traces.changes]
+    writes += [_rewritten(change, replace(change, reason="")) for change in others if _quotes(change.reason, traces)]
+    return writes
 
 
 def _check_places(places: Sequence[Ref]) -> None:

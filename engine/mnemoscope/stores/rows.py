@@ -58,8 +58,6 @@ class Items(Sequence[StoredItem]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def drained(self) -> Iterator[StoredItem]:
         """Each item, forgotten as soon as it is given: for whoever makes something else of all of them."""
         unread, self._unread = list(reversed(self._unread)), ()
