@@ -1,4 +1,4 @@
-"""The `mnemoscope` command's entry point: makes `app` importable, then hands over to `app.commands`."""
+"""The `mnemoscope` command's entry point: makes `app` importable, then hands over to `app.shell.command`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main() -> None:
     if root not in sys.path:
         sys.path.insert(0, root)
     try:
-        from app.commands import mnemoscope
+        from app.shell.command import mnemoscope
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("app", "mnemoscope"):
             raise

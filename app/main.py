@@ -11,7 +11,9 @@ for _folder in (_ROOT / "engine", _ROOT):
 import streamlit as st
 from mnemoscope.errors import MnemoscopeError
 
-from app import failures, feedback, header, live, navigation, reach, sign_in, theme
+from app.components import feedback, live, theme
+from app.session import navigation, sign_in
+from app.shell import failures, header, reach
 
 st.set_page_config(page_icon=str(theme.ICON), layout="wide")
 st.html(theme.STYLE)

@@ -21,9 +21,9 @@ from typing import Any
 import psycopg
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.stores import adapt
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from mnemoscope.stores.base import Write
+from mnemoscope.stores.choice import adapt
 
 BEFORE, AFTER = HashingEmbeddings(64), HashingEmbeddings(384)
 SPACE = ("memories", "ana")
@@ -34,10 +34,10 @@ CONFIG = MemoryConfig(consolidation_threshold=1.0, touch_on_recall=False)
 def opened(address: str) -> BaseStore:
     """The store at this address, with the embedder of before."""
     if address.startswith("postgresql"):
-        from mnemoscope.stores.postgres import open_postgres
+        from mnemoscope.stores.postgres.connection import open_postgres
 
         return open_postgres(address, embeddings=BEFORE)
-    from mnemoscope.stores.sqlite import open_sqlite
+    from mnemoscope.stores.sqlite.connection import open_sqlite
 
     return open_sqlite(address, embeddings=BEFORE)
 

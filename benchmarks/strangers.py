@@ -22,8 +22,8 @@ from langgraph_memory import MemoryEngine as TheirEngine
 from langgraph_memory.types import ConsolidationDecision, ExtractedFact
 from langmem import create_manage_memory_tool, create_memory_store_manager, create_search_memory_tool
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.stores.sqlite.connection import open_sqlite
 from pydantic import BaseModel, Field
 
 SPACE = ("memories", "ana")

@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.embedding.bundled import BundledEmbeddings
 
 NAMESPACE = ("memories", "ana")
 

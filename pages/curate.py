@@ -1,6 +1,7 @@
 """Curate: what deserves a look, the trash, what is not kept for ever, and files in and out."""
 
-from app import curate_parts, scope, session
+from app.session import scope, session
+from app.views.curate import parts
 
-draw = curate_parts.choose()
+draw = parts.choose()
 draw(session.current(), scope.current())

@@ -2,23 +2,18 @@
 
 import streamlit as st
 
-from app import (
-    connect_steps,
-    health_details,
-    health_jobs,
-    health_reembed,
-    health_report,
-    health_summary,
-    session,
-    states,
-)
-from app.display import counted, timestamp
+from app.components import states
+from app.session import session
+from app.text.display import counted, timestamp
+from app.views.connect import steps
+from app.views.health import details, jobs, reembed, summary
+from app.views.health import report as health_report
 
 with st.container(horizontal=True):
     st.title("Health", anchor=False)
 working = session.current()
 connection = session.choice().connection
-health_summary.draw(working)
+summary.draw(working)
 
 report = health_report.current(working, connection)
 with st.container(horizontal=True, vertical_alignment="center", key="health-bar"):
@@ -30,21 +25,21 @@ if not working.engine.counts():
 wrong = report.in_state("bad", "warning")
 st.subheader(counted(len(wrong), "finding") if wrong else "No findings", anchor=False)
 for check in wrong:
-    connect_steps.draw_check(check)
+    steps.draw_check(check)
 with st.expander(f"In order: {len(report.in_state('good'))}", expanded=not wrong):
     for check in report.in_state("good"):
-        connect_steps.draw_check(check)
+        steps.draw_check(check)
 if skipped := report.in_state("skipped"):
     with st.expander(f"Not looked at here: {len(skipped)}"):
         for check in skipped:
-            connect_steps.draw_check(check)
+            steps.draw_check(check)
 
-health_reembed.draw(working, connection)
-health_jobs.draw(connection)
+reembed.draw(working, connection)
+jobs.draw(connection)
 left, right = st.columns(2, gap="medium")
 with left:
-    health_summary.draw_kinds(report.kinds)
-    health_details.draw_calls(connection.name)
+    summary.draw_kinds(report.kinds)
+    details.draw_calls(connection.name)
 with right:
-    health_summary.draw_limits(working)
-    health_details.draw_versions()
+    summary.draw_limits(working)
+    details.draw_versions()

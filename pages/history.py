@@ -1,6 +1,7 @@
 """History: every change in time, the undoing of it, and the memories as they were at another moment."""
 
-from app import history_parts, scope, session
+from app.session import scope, session
+from app.views.history import parts
 
-draw = history_parts.choose()
+draw = parts.choose()
 draw(session.current(), scope.current())

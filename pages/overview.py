@@ -1,10 +1,12 @@
 """Overview: what is remembered, how it grew, and what changed lately."""
 
 import streamlit as st
-from mnemoscope.times import utc_now
+from mnemoscope.core.times import utc_now
 
-from app import command_lines, overview_sections, python_lines, scope, session, states
-from app.overview_summary import summarise
+from app.components import command_lines, python_lines, states
+from app.session import scope, session
+from app.views.overview import sections
+from app.views.overview.summary import summarise
 
 with st.container(horizontal=True):
     st.title("Overview", anchor=False)
@@ -17,14 +19,14 @@ if not len(index) and not changes:
     states.nothing_remembered(here, working.engine.counts())
 else:
     summary = summarise(index, utc_now())
-    overview_sections.draw_metrics(summary)
-    overview_sections.draw_links(summary, here)
-    overview_sections.draw_charts(summary)
+    sections.draw_metrics(summary)
+    sections.draw_links(summary, here)
+    sections.draw_charts(summary)
     left, right = st.columns([9, 11], gap="small")
     with left:
-        overview_sections.draw_namespaces(summary.namespaces)
+        sections.draw_namespaces(summary.namespaces)
     with right:
-        overview_sections.draw_changes(changes, here)
+        sections.draw_changes(changes, here)
     python_lines.draw(
         {
             "How many there are": python_lines.call("counts", here.namespace),

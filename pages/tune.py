@@ -1,6 +1,7 @@
 """Tune: profiles measured on cases, better weights searched for, and the threshold of consolidation learned."""
 
-from app import scope, session, tune_parts
+from app.session import scope, session
+from app.views.tune import parts
 
-draw = tune_parts.choose()
+draw = parts.choose()
 draw(session.current(), scope.current())

@@ -36,7 +36,7 @@ def empty_engine() -> MemoryEngine:
     """An engine over an empty in-memory store, with the rules in place of a model."""
     from langgraph.store.memory import InMemoryStore
     from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-    from mnemoscope.embedding import HashingEmbeddings
+    from mnemoscope.embedding.hashing import HashingEmbeddings
 
     embedder = HashingEmbeddings()
     dimensions = len(embedder.embed_query("a"))
@@ -53,8 +53,8 @@ def seeded_engine(empty_engine: MemoryEngine) -> MemoryEngine:
 @pytest.fixture
 def seeded_file(tmp_path: Path) -> Path:
     """An SQLite file that holds `SEED`, embedded by the bundled model, closed again."""
-    from mnemoscope.connecting import open_connection
-    from mnemoscope.connections import connection_to
+    from mnemoscope.connections.config import connection_to
+    from mnemoscope.connections.opening import open_connection
 
     path = tmp_path / "seeded.sqlite"
     engine = open_connection(connection_to(str(path)))
@@ -69,11 +69,12 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
 
     `dashboard(engine, "browse", query={"ns": ["memories", "ana"]}, writing=True)` gives the `AppTest`; `state`
     seeds the session state before that first run (a table's selection, say). The engine takes the place of
-    `app.session.memory_engine`. Without an engine the real one is opened, as the environment says.
+    `app.session.session.memory_engine`. Without an engine the real one is opened, as the environment says.
     """
     from streamlit.testing.v1 import AppTest
 
-    from app import replay_work, session
+    from app.session import session
+    from app.views.replay.plan import work
 
     def open_page(
         engine: MemoryEngine | None = None,
@@ -95,7 +96,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
         return test.run()
 
     monkeypatch.setenv("MNEMOSCOPE_OPERATOR", "tester")
-    monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 25.0)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 25.0)
     _clear_caches()
     yield open_page
     _clear_caches()
@@ -104,7 +105,7 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
 @pytest.fixture
 def script_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A folder for commands to run in, with nothing of this machine's settings."""
-    from app.settings import VARIABLES
+    from app.session.settings import VARIABLES
 
     for variable in VARIABLES.values():
         monkeypatch.delenv(variable.name, raising=False)

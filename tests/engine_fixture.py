@@ -14,11 +14,11 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import ConsolidationDecision, ExtractedFact, MemoryEngine
-from mnemoscope.facts import Similar
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.extraction.facts import Similar
 from mnemoscope.stores.base import StoreAdapter
 from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.stores.sqlite.connection import open_sqlite
 
 ANA = ("memories", "ana")
 BEN = ("memories", "ben")

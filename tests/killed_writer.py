@@ -22,11 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "engine"))
 
 import numpy as np
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.journal import Change, Tombstone, book
-from mnemoscope.records import text_of
+from mnemoscope.core.payloads import text_of
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.journal.changes import Change, Tombstone, book
 from mnemoscope.stores.base import Vectors
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.stores.sqlite.connection import open_sqlite
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 EMBEDDINGS = HashingEmbeddings(32)

@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import pytest
 from langgraph.store.base import BaseStore
-from mnemoscope.stores import adapt
+from mnemoscope.stores.choice import adapt
 from mnemoscope.stores.server import ServerStore
 from stores_fixture import Backend
 

@@ -24,13 +24,12 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.postgres.aio import AsyncPostgresStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.stores import adapt
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from mnemoscope.stores.base import StoreAdapter, Vectors, Write
+from mnemoscope.stores.choice import adapt
 from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.postgres import open_postgres
-from mnemoscope.stores.sqlite import open_sqlite
-from mnemoscope.stores.sqlite_file import FileConnection
+from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope.stores.sqlite.connection import FileConnection, open_sqlite
 
 DIMENSIONS = 64
 EMBEDDINGS = HashingEmbeddings(DIMENSIONS)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, KINDS, START, Ticking, dump, engine_over, facts, memory_store, opened
 from mnemoscope import MemoryRecord, PermissionDeniedError, StoreError
-from mnemoscope.access import RECENT, Access, AccessLog
-from mnemoscope.stores import adapt
+from mnemoscope.recall.access import RECENT, Access, AccessLog
 from mnemoscope.stores.base import StoreAdapter
+from mnemoscope.stores.choice import adapt
 
 
 class Wrapped:

@@ -17,7 +17,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from mnemoscope import ConfigurationError, MemoryConfig, MemoryEngine
-from mnemoscope.templates import MissingNamespaceError
+from mnemoscope.agents.scopes import MissingNamespaceError
 
 CONFIG = {"configurable": {"memory_namespace": ANA}}
 

@@ -22,8 +22,8 @@ from mnemoscope import (
     StoreUnavailableError,
     read_jobs,
 )
-from mnemoscope.background import Background, Pace
-from mnemoscope.queueing import JobQueue
+from mnemoscope.background.queue import JobQueue
+from mnemoscope.background.workers import Background, Pace
 
 ENGINE = Path(__file__).resolve().parent.parent / "engine"
 TESTS = Path(__file__).resolve().parent
@@ -51,7 +51,7 @@ def said(*texts: str, start: int = 0) -> list[dict[str, str]]:
 
 
 def add(queue: JobQueue, namespace: tuple[str, ...], thread: str | None, now: float, text: str = "Tea") -> str:
-    from mnemoscope.messages import read_messages
+    from mnemoscope.conversations.messages import read_messages
 
     read = read_messages(said(text)).messages
     return queue.add(namespace, thread, read, now=now, due=now, at_latest=60.0, capacity=1_000)

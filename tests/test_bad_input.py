@@ -24,9 +24,9 @@ from mnemoscope import (
     PromptBook,
     RetentionRule,
 )
-from mnemoscope.calibration import Pair
-from mnemoscope.cases import Case, case
-from mnemoscope.config_profiles import Profile
+from mnemoscope.consolidation.calibration import Pair
+from mnemoscope.recall.cases import Case, case
+from mnemoscope.recall.profiles import Profile
 
 HUGE = 10**400
 CASE = case("What does Ana drink?", ANA, expected=["Ana likes tea"])

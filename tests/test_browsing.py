@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from mnemoscope.browsing import STATES, Filters, browse
+from mnemoscope.core.records import MemoryRecord
 from mnemoscope.errors import InputError
-from mnemoscope.index import ScopeIndex
-from mnemoscope.records import MemoryRecord
+from mnemoscope.index.browsing import STATES, Filters, browse
+from mnemoscope.index.scope import ScopeIndex
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ANA = ("memories", "ana")

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 from langgraph.store.postgres import PostgresStore
-from mnemoscope.checkup import check_up
-from mnemoscope.checkup_steps import STEPS, Check
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import Connection, connection_to
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.connections.config import Connection, connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.health.checkup import check_up
+from mnemoscope.health.steps import STEPS, Check
 from psycopg.rows import dict_row
 
 from tests.stores_fixture import postgres_database

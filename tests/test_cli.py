@@ -8,9 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from app import connections, server, trial
-from app.commands import COMMANDS, mnemoscope
-from app.settings import VARIABLES, Settings
+from app.session import connections
+from app.session.settings import VARIABLES, Settings
+from app.shell import server, trial
+from app.shell.command import COMMANDS, mnemoscope
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine
-from mnemoscope.cases import case
-from mnemoscope.config_profiles import Profile
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.recall.cases import case
+from mnemoscope.recall.profiles import Profile
 
-from app.commands import mnemoscope
+from app.shell.command import mnemoscope
 
 ANA = ("memories", "ana")
 Invoke = Callable[..., Result]

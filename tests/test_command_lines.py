@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mnemoscope import MemoryConfig
 
-from app import command_lines, recall_agent
-from app.commands import SCRIPTS
-from app.recall_filters import RecallFilters
-from app.recall_query import RecallQuery
-from app.recall_settings import RankingSettings
-from app.settings import VARIABLES
+from app.components import command_lines
+from app.session.settings import VARIABLES
+from app.shell.command import SCRIPTS
+from app.views.recall.filters import RecallFilters
+from app.views.recall.query import RecallQuery
+from app.views.recall.results import agent
+from app.views.recall.settings import RankingSettings
 
 BASH = shutil.which("bash")
 
@@ -73,7 +74,7 @@ def test_the_command_of_a_recall_asks_the_same() -> None:
     since = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     filters = RecallFilters(("food", "it's"), include_private=True, since=since, filter='{"source": "nurse"}')
     chosen = RankingSettings(MemoryConfig(min_score=0.25), 0, 500)
-    line = recall_agent.as_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
+    line = agent.as_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
     _, given = parsed(line.replace("\\\n", ""))
     wanted = {"query": 'say "tea"', "namespace": ("memories", "ana"), "subtree": True, "categories": ("food", "it's")}
     wanted |= {"include_private": True, "since": since, "filter": {"source": "nurse"}}

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.hashing import HashingEmbeddings
 
-from app.commands import mnemoscope
-from app.reembed_texts import duration
-from app.settings import VARIABLES
+from app.session.settings import VARIABLES
+from app.shell.command import mnemoscope
+from app.text.reembedding import duration
 
 ANA = ("memories", "ana")
 HERE = f"python:{__name__}:small"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 
-from app.commands import SCRIPTS, mnemoscope
+from app.shell.command import SCRIPTS, mnemoscope
 
 ANA = ("memories", "ana")
 Invoke = Callable[..., Result]

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.retention import RetentionRule
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.curation.retention import RetentionRule
 
-from app.commands import mnemoscope
+from app.shell.command import mnemoscope
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 TEXTS = ("Ana lives in Lisbon", "Ana lives in Lisbon!", "Ana drinks green tea")

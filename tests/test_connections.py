@@ -8,9 +8,7 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import KNOBS
-from mnemoscope.connecting import open_connection, open_store
-from mnemoscope.connection_keys import CONNECTION_KEYS
-from mnemoscope.connections import (
+from mnemoscope.connections.config import (
     Connection,
     Connections,
     config_folder,
@@ -18,8 +16,10 @@ from mnemoscope.connections import (
     find_config,
     load_connections,
 )
+from mnemoscope.connections.keys import CONNECTION_KEYS
+from mnemoscope.connections.opening import open_connection, open_store
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from mnemoscope.errors import ConfigurationError, PermissionDeniedError, StoreUnavailableError
-from mnemoscope.hashing import HashingEmbeddings
 from mnemoscope.stores.view import View
 
 SECRET = "hunter2-and-more"

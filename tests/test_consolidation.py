@@ -21,11 +21,11 @@ from mnemoscope import (
     RuleConsolidator,
     RuleExtractor,
 )
-from mnemoscope.embedding import HashingEmbeddings
-from mnemoscope.facts import ModelCall
-from mnemoscope.judging import RULES_STOOD_IN
-from mnemoscope.planner import calls_left
-from mnemoscope.samples import SampleConversation, load_samples
+from mnemoscope.consolidation.judging import RULES_STOOD_IN
+from mnemoscope.consolidation.planner import calls_left
+from mnemoscope.conversations.samples import SampleConversation, load_samples
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.errors import ModelCall
 from openai_server import OpenAIServer, Reply, client, fails, hangs, says, serving
 
 NOW = datetime(2025, 3, 4, 12, 0, tzinfo=UTC)

@@ -18,7 +18,7 @@ from mnemoscope import (
     NotFoundError,
     RetentionRule,
 )
-from mnemoscope.journal import book
+from mnemoscope.journal.changes import book
 
 SECRET = "User lives at 17 Jasmine Lane"
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 from mnemoscope import PRESETS, MemoryEngine
-from mnemoscope.config_profiles import Profile
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 from mnemoscope.demo import MARIA, build_demo
-from mnemoscope.evaluation import collect, evaluate
-from mnemoscope.worklists import WORKLISTS
+from mnemoscope.evaluation.recall import collect, evaluate
+from mnemoscope.recall.profiles import Profile
+from mnemoscope.worklists.worklists import WORKLISTS
 
 
 @pytest.fixture(scope="module")

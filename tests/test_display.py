@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import display
+from app.text import display
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

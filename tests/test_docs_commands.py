@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from app.commands import SCRIPTS
+from app.shell.command import SCRIPTS
 
 TEXT = (Path(__file__).resolve().parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
 ROWS = {line.split("`")[1]: line.split("|") for line in TEXT.splitlines() if line.startswith("| `")}

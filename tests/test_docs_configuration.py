@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import KNOBS
-from mnemoscope.connection_keys import CONNECTION_KEYS, TOP_KEYS
-from mnemoscope.connections import SCHEMES, load_connections
+from mnemoscope.connections.config import SCHEMES, load_connections
+from mnemoscope.connections.keys import CONNECTION_KEYS, TOP_KEYS
 
-from app.commands import COMMANDS, SCRIPTS
-from app.settings import VARIABLES
+from app.session.settings import VARIABLES
+from app.shell.command import COMMANDS, SCRIPTS
 
 TEXT = (Path(__file__).resolve().parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLE_LINES = [line for line in TEXT.splitlines() if line.startswith("|")]

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 import test_store_contract
-from mnemoscope.stores import generic, memory, postgres, sqlite
+from mnemoscope.stores import generic, memory
 from mnemoscope.stores.base import Abilities
+from mnemoscope.stores.postgres import adapter as postgres
+from mnemoscope.stores.sqlite import adapter as sqlite
 from store_skips import ABILITIES, GENERIC, skips_of
 
 TEXT = (Path(__file__).resolve().parent.parent / "docs" / "stores.md").read_text(encoding="utf-8")

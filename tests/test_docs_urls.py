@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
-from app.live import WATCHED
-from app.navigation import PAGES
+from app.components.live import WATCHED
+from app.session.navigation import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "urls.md").read_text(encoding="utf-8")
@@ -17,7 +17,7 @@ SECTIONS = {"b": "Browse", "r": "Recall", "t": "Tune", "p": "Replay", "w": "Cura
 
 def used() -> set[str]:
     """The names of parameters in the code; keys of other widgets begin with the name of their page."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "app").glob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "app").rglob("*.py")]
     texts = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return {text for text in texts if isinstance(text, str) and PARAMETER.fullmatch(text)}
 

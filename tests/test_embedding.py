@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
-from mnemoscope import bundled
-from mnemoscope.bundled import BundledEmbeddings
-from mnemoscope.embedding import identity_of, load_embeddings
+from mnemoscope.embedding import bundled
+from mnemoscope.embedding.bundled import BundledEmbeddings
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding.named import identity_of, load_embeddings
 from mnemoscope.errors import ConfigurationError, EmbeddingError
-from mnemoscope.hashing import HashingEmbeddings
 
 ENGINE = Path(bundled.__file__).parents[1]
 
@@ -135,13 +135,13 @@ def test_a_missing_runtime_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
-    code = "from mnemoscope.bundled import BundledEmbeddings; BundledEmbeddings().embed_query('hello')"
+    code = "from mnemoscope.embedding.bundled import BundledEmbeddings; BundledEmbeddings().embed_query('hello')"
     run_python(code, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
     assert list(tmp_path.rglob("*")) == []
 
 
 def test_hashing_is_the_same_in_every_process() -> None:
-    code = "from mnemoscope.hashing import HashingEmbeddings; print(HashingEmbeddings(8).embed_query('tea and cake'))"
+    code = "from mnemoscope.embedding.hashing import HashingEmbeddings as H; print(H(8).embed_query('tea and cake'))"
     here = str(HashingEmbeddings(8).embed_query("tea and cake"))
     assert {run_python(code, PYTHONHASHSEED=seed) for seed in ("1", "2")} == {here}
 
@@ -167,7 +167,7 @@ def test_hashing_refuses_a_wrong_number_of_dimensions(dimensions: int) -> None:
 def test_embedders_are_loaded_by_name() -> None:
     assert isinstance(load_embeddings("bundled"), BundledEmbeddings)
     assert isinstance(load_embeddings("hashing"), HashingEmbeddings)
-    assert isinstance(load_embeddings("python:mnemoscope.hashing:HashingEmbeddings"), HashingEmbeddings)
+    assert isinstance(load_embeddings("python:mnemoscope.embedding.hashing:HashingEmbeddings"), HashingEmbeddings)
 
 
 def test_a_provider_is_loaded_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,8 +191,8 @@ def test_a_missing_key_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch)
         ("python:mnemoscope", "python:package.module:factory"),
         ("python::HashingEmbeddings", "python:package.module:factory"),
         ("python:no_such_module:factory", "no_such_module"),
-        ("python:mnemoscope.hashing:Nothing", "has no 'Nothing'"),
-        ("python:mnemoscope.hashing:__name__", "is a str"),
+        ("python:mnemoscope.embedding.hashing:Nothing", "has no 'Nothing'"),
+        ("python:mnemoscope.embedding.hashing:__name__", "is a str"),
         ("python:builtins:dict", "must return a Embeddings"),
     ],
 )

@@ -46,7 +46,7 @@ from mnemoscope import (
     NotFoundError,
     StoreError,
 )
-from mnemoscope.changes import book
+from mnemoscope.journal.changes import book
 from mnemoscope.stores.base import Write
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
@@ -679,8 +679,8 @@ REMEMBER = """
 import sys
 sys.path[:0] = [{engine!r}, {tests!r}]
 from engine_fixture import engine_over
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.stores.sqlite.connection import open_sqlite
 store = open_sqlite({path!r}, embeddings=HashingEmbeddings(32))
 engine = engine_over(store)
 print("ready", flush=True)

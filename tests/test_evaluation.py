@@ -13,12 +13,12 @@ from engine_fixture import ANA, BEN, KINDS, START, CountingEmbeddings, engine_ov
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import InputError, MemoryConfig, MemoryEngine
-from mnemoscope.calibration import Pair
-from mnemoscope.cases import Case, CaseBook, case, cases_to_jsonl, read_cases
-from mnemoscope.config_profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
-from mnemoscope.connections import load_connections
-from mnemoscope.evaluation import collect, compare, evaluate
-from mnemoscope.metrics import Places, interval, measure, read_metric
+from mnemoscope.connections.config import load_connections
+from mnemoscope.consolidation.calibration import Pair
+from mnemoscope.evaluation.metrics import Places, interval, measure, read_metric
+from mnemoscope.evaluation.recall import collect, compare, evaluate
+from mnemoscope.recall.cases import Case, CaseBook, case, cases_to_jsonl, read_cases
+from mnemoscope.recall.profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
 from mnemoscope.stores.base import Write
 from mnemoscope.stores.view import View
 

@@ -22,11 +22,11 @@ from mnemoscope import (
     RuleExtractor,
     Standing,
 )
-from mnemoscope.explaining import explain
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.ranking import Candidates, rank
-from mnemoscope.remedies import place_of, remedies_for
-from mnemoscope.rendering import node_text, tool_text
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.recall.explanation import explain
+from mnemoscope.recall.ranking import Candidates, rank
+from mnemoscope.recall.remedies import place_of, remedies_for
+from mnemoscope.recall.rendering import node_text, tool_text
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ANA = ("memories", "ana")

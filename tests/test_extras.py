@@ -24,13 +24,13 @@ def without(missing: tuple[str, ...], script: str) -> subprocess.CompletedProces
 @pytest.mark.parametrize(
     ("missing", "module", "extra"),
     [
-        ("sqlite_vec", "sqlite_file", "sqlite"),
-        ("sqlite_vec", "sqlite", "sqlite"),
-        ("langgraph.store.sqlite", "sqlite", "sqlite"),
-        ("psycopg", "postgres_server", "postgres"),
-        ("psycopg", "postgres", "postgres"),
-        ("psycopg_pool", "postgres", "postgres"),
-        ("langgraph.store.postgres", "postgres", "postgres"),
+        ("sqlite_vec", "sqlite.connection", "sqlite"),
+        ("sqlite_vec", "sqlite.adapter", "sqlite"),
+        ("langgraph.store.sqlite", "sqlite.adapter", "sqlite"),
+        ("psycopg", "postgres.connection", "postgres"),
+        ("psycopg", "postgres.adapter", "postgres"),
+        ("psycopg_pool", "postgres.adapter", "postgres"),
+        ("langgraph.store.postgres", "postgres.adapter", "postgres"),
     ],
 )
 def test_a_store_whose_extra_is_missing_says_how_to_install_it(missing: str, module: str, extra: str) -> None:

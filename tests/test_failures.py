@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def broken_script() -> None:
-    from app import failures
+    from app.shell import failures
 
     failures.report(ValueError("what only the log may hold"))
 
@@ -16,7 +16,7 @@ def broken_script() -> None:
 def refused_script() -> None:
     from mnemoscope.errors import StoreUnavailableError
 
-    from app import failures
+    from app.shell import failures
 
     failures.report(StoreUnavailableError("The file **m.sqlite** is locked; close the other program."))
 

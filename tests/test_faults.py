@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, Ticking, contents, dump, engine_over, facts, opened
 from mnemoscope import MemoryEngine, PermissionDeniedError, StoreUnavailableError
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.journal import book
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.journal.changes import book
+from mnemoscope.stores.sqlite.connection import open_sqlite
 
 TEXTS = [f"fact number {number} with some words to fill a page" for number in range(40)]
 
@@ -75,8 +75,8 @@ def test_a_file_that_may_not_grow_is_whole_for_the_next_process(tmp_path: Path) 
         import resource, signal, sys
         from engine_fixture import ANA, facts, engine_over
         from mnemoscope import StoreUnavailableError
-        from mnemoscope.hashing import HashingEmbeddings
-        from mnemoscope.stores.sqlite import open_sqlite
+        from mnemoscope.embedding.hashing import HashingEmbeddings
+        from mnemoscope.stores.sqlite.connection import open_sqlite
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         engine = engine_over(open_sqlite(sys.argv[1], embeddings=HashingEmbeddings(32)))

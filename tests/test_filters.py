@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import FilterError, MemoryRecord
-from mnemoscope.columns import Columns
-from mnemoscope.filters import OPERATORS, compile_filter
+from mnemoscope.core.filters import OPERATORS, compile_filter
+from mnemoscope.index.columns import Columns
 
 
 def memory(**fields: Any) -> MemoryRecord:

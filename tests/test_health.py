@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.checkup_steps import Check
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.health import Kinds, health_checks, kinds_of
-from mnemoscope.leaks import check_leaks
-from mnemoscope.lookalikes import lookalikes
-from mnemoscope.namespaces import is_reserved
-from mnemoscope.stores import adapt
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.core.namespaces import is_reserved
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.health.leaks import check_leaks
+from mnemoscope.health.lookalikes import lookalikes
+from mnemoscope.health.report import Kinds, health_checks, kinds_of
+from mnemoscope.health.steps import Check
 from mnemoscope.stores.base import Hit
+from mnemoscope.stores.choice import adapt
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

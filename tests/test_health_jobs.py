@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from mnemoscope import MemoryEngine, ModelError, read_jobs
-from mnemoscope.connections import load_connections
+from mnemoscope.connections.config import load_connections
 from streamlit.testing.v1 import AppTest
 
-from app import health_jobs
+from app.views.health import jobs
 
 Dashboard = Callable[..., AppTest]
 
@@ -63,11 +63,11 @@ def test_what_has_failed_is_tried_again_by_who_may_write_alone(
     dashboard: Dashboard, seeded_engine: MemoryEngine, queue: Path
 ) -> None:
     test = dashboard(seeded_engine, "health")
-    test.button(key=health_jobs.RETRY_KEY).click().run()
+    test.button(key=jobs.RETRY_KEY).click().run()
     assert [job.state for job in read_jobs(queue, state="failed")] == ["failed"]
     assert any("Writing is off" in code.value for code in test.code)
     test = dashboard(seeded_engine, "health", writing=True)
-    test.button(key=health_jobs.RETRY_KEY).click().run()
+    test.button(key=jobs.RETRY_KEY).click().run()
     assert read_jobs(queue, state="failed") == []
     assert figures(test)["Waiting"] == "2"
 

@@ -24,9 +24,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RetentionRule
-from mnemoscope.journal import book
+from mnemoscope.journal.changes import book
 from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.postgres.connection import open_postgres
 from stores_fixture import postgres_database
 
 Place = tuple[tuple[str, ...], str]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, dump, engine_over, memory_store
 from mnemoscope import MemoryEngine
-from mnemoscope.adoption import ADOPTED
+from mnemoscope.curation.adoption import ADOPTED
 
 EXPORTS = Path(__file__).resolve().parent / "exports"
 ITEM = {"namespace": ["memories", "ana"], "key": "k"}

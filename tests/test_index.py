@@ -11,10 +11,10 @@ from engine_fixture import ANA, BEN, DIMENSIONS, KINDS, engine_over, facts, memo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
-from mnemoscope.index import IndexCache, ScopeIndex
-from mnemoscope.index_budget import IndexBudget, IndexMemory
-from mnemoscope.stores import adapt
+from mnemoscope.index.budget import IndexBudget, IndexMemory
+from mnemoscope.index.scope import IndexCache, ScopeIndex
 from mnemoscope.stores.base import StoreAdapter, Write
+from mnemoscope.stores.choice import adapt
 
 ONE = np.eye(1, DIMENSIONS, dtype=np.float32)[0]
 

@@ -24,8 +24,8 @@ from engine_fixture import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine, NotFoundError, StoreError
-from mnemoscope.changes import Edit
-from mnemoscope.stores import adapt
+from mnemoscope.journal.changes import Edit
+from mnemoscope.stores.choice import adapt
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 

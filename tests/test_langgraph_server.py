@@ -13,11 +13,11 @@ import pytest
 from engine_fixture import engine_over
 from langgraph.store.base import GetOp, PutOp, SearchOp
 from mnemoscope import MemoryEngine
-from mnemoscope.checkup import check_up
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import Connection
+from mnemoscope.background.remote import RemoteBackground
+from mnemoscope.connections.config import Connection
+from mnemoscope.connections.opening import open_connection
 from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
-from mnemoscope.remote import RemoteBackground
+from mnemoscope.health.checkup import check_up
 from mnemoscope.stores.server import ServerStore
 from server_fixture import HEADERS, DevelopmentServer, command, empty, everything, server_url
 

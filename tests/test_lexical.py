@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoscope.lexical import LexicalIndex, tokenise
+from mnemoscope.core.tokenizer import tokenise
+from mnemoscope.index.lexical import LexicalIndex
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from mnemoscope import MemoryEngine, StoreError
 from mnemoscope.stores.generic import GenericAdapter
 from streamlit.testing.v1 import AppTest
 
-from app import live
-from app.navigation import PAGES
+from app.components import live
+from app.session.navigation import PAGES
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")

@@ -16,9 +16,9 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 from mnemoscope import ConfigurationError, InputError, MemoryConfig, MemoryEngine, MemoryRecord, ModelError
-from mnemoscope.managers import aplan_without_store, plan_without_store
-from mnemoscope.profiles import patched_fields
-from mnemoscope.templates import MissingNamespaceError
+from mnemoscope.agents.managers import aplan_without_store, plan_without_store
+from mnemoscope.agents.scopes import MissingNamespaceError
+from mnemoscope.agents.user_profiles import patched_fields
 from pydantic import BaseModel, Field
 
 WAY = pytest.mark.parametrize("way", WAYS)

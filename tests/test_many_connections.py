@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.identity import IDENTITY_AT
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.identity import IDENTITY_AT
 from streamlit.testing.v1 import AppTest
 
-from app.header import MAKE_KEY
-from app.scope import NAMESPACE_KEY
-from app.session import CONNECTION_KEY, WRITING_KEY
+from app.session.scope import NAMESPACE_KEY
+from app.session.session import CONNECTION_KEY, WRITING_KEY
+from app.shell.header import MAKE_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -189,9 +189,9 @@ def test_another_embedder_than_the_stores_is_a_badge_in_the_header(dashboard: Da
 def test_a_memory_store_is_one_for_reading_and_for_writing(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app import session
-    from app.connections import catalogue
-    from app.settings import Settings
+    from app.session import session
+    from app.session.connections import catalogue
+    from app.session.settings import Settings
 
     monkeypatch.setenv("MNEMOSCOPE_STORE", "memory:")
     monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
@@ -226,7 +226,7 @@ def test_an_error_of_any_kind_leaves_the_way_to_another_connection(
     def fails(*_arguments: Any) -> None:
         raise RuntimeError("unforeseen")
 
-    monkeypatch.setattr("app.session.memory_engine", fails)
+    monkeypatch.setattr("app.session.session.memory_engine", fails)
     test = dashboard()
     assert "Something went wrong" in shown(test)
     assert len(test.selectbox(key=CONNECTION_KEY).options) == 4

@@ -13,8 +13,8 @@ from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from mnemoscope import ConfigurationError, MemoryEngine
-from mnemoscope.rendering import PREAMBLE, UNREADABLE
-from mnemoscope.templates import MissingNamespaceError
+from mnemoscope.agents.scopes import MissingNamespaceError
+from mnemoscope.recall.rendering import PREAMBLE, UNREADABLE
 
 WAY = pytest.mark.parametrize("way", WAYS)
 PROMPTS = pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from mnemoscope import InputError, MemoryEngine, PermissionDeniedError, StoreError
-from mnemoscope.rendering import UNREADABLE, tokens_of
-from mnemoscope.templates import MissingNamespaceError
+from mnemoscope.agents.scopes import MissingNamespaceError
+from mnemoscope.recall.rendering import UNREADABLE
+from mnemoscope.recall.token_budget import tokens_of
 
 WAY = pytest.mark.parametrize("way", WAYS)
 

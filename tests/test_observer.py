@@ -14,12 +14,13 @@ import psycopg
 import pytest
 import streamlit
 from mnemoscope import MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 from streamlit.testing.v1 import AppTest
 
-from app import connect_form, health_report
-from app.navigation import PAGES
+from app.session.navigation import PAGES
+from app.views.connect import form
+from app.views.health import report
 from tests.stores_fixture import postgres_database
 
 Dashboard = Callable[..., AppTest]
@@ -114,8 +115,8 @@ def test_every_page_and_what_it_offers_for_looking_writes_nothing(looking: Dashb
         test = looking(None, page, query=query)
         assert not test.exception
         assert not test.error, (page, [error.value for error in test.error], [code.value for code in test.code])
-    looking(None, "health").button(key=health_report.AGAIN_KEY).click().run()
-    tried = looking(None, "connect").button(key=connect_form.TRY_KEY).click().run()
+    looking(None, "health").button(key=report.AGAIN_KEY).click().run()
+    tried = looking(None, "connect").button(key=form.TRY_KEY).click().run()
     assert not tried.error
     close_everything()
     assert watched.everything() == before
@@ -140,8 +141,8 @@ def test_the_comparison_sees_every_write(watched: Watched) -> None:
 
 
 def look_at_everything(engine: MemoryEngine) -> None:
-    from mnemoscope.health import health_checks
-    from mnemoscope.times import utc_now
+    from mnemoscope.core.times import utc_now
+    from mnemoscope.health.report import health_checks
 
     assert engine.recall("Where does Ana live?", ANA)
     engine.recall("Ben", (), subtree=True, include_private=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, KINDS, contents, engine_over, facts, opened
 from mnemoscope import StoreError
-from mnemoscope.changes import book
+from mnemoscope.journal.changes import book
 
 STRANGE: tuple[dict[str, Any], ...] = (
     {"kind": "x"},

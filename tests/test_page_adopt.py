@@ -10,7 +10,8 @@ from mnemoscope import MemoryEngine, TextHint
 from mnemoscope.errors import StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
-from app import connect_snippet, curate_adopt, feedback
+from app.components import feedback, snippet
+from app.views.curate import adopt
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -40,13 +41,13 @@ def test_the_plan_is_shown_and_nothing_is_written(dashboard: Dashboard, engine: 
     code = "\n".join(each.value for each in test.code)
     assert '"kind": "Memory"' in code
     assert '"kind": "memory"' in code
-    assert test.button(key=curate_adopt.APPLY_KEY).disabled
+    assert test.button(key=adopt.APPLY_KEY).disabled
     assert stored(engine) == NESTED
 
 
 def test_adopting_is_one_action_and_undo_puts_it_back(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = dashboard(engine, "curate", query=PART, writing=True)
-    test.button(key=curate_adopt.APPLY_KEY).click().run()
+    test.button(key=adopt.APPLY_KEY).click().run()
     record = engine.get(ANA, "nested")
     assert record is not None
     assert (record.kind, record.content) == ("memory", "Ana sails. **bold**")
@@ -59,7 +60,7 @@ def test_adopting_is_one_action_and_undo_puts_it_back(dashboard: Dashboard, engi
 def test_what_changed_meanwhile_is_refused_and_said(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = dashboard(engine, "curate", query=PART, writing=True)
     engine.store.put(ANA, "nested", {"content": "Other."})
-    test.button(key=curate_adopt.APPLY_KEY).click().run()
+    test.button(key=adopt.APPLY_KEY).click().run()
     assert "**Nothing was changed**" in [error.value for error in test.error]
     assert stored(engine) == {"content": "Other."}
 
@@ -97,7 +98,5 @@ def test_a_field_that_may_be_the_text_is_shown_with_the_lines_that_name_it(
 
 def test_the_lines_name_one_field_for_each_namespace_and_are_toml() -> None:
     hints = [TextHint(("a", "b.c"), name, 5 - at, 9, 10, "x") for at, name in enumerate(('say "hi"', "second"))]
-    lines = connect_snippet.text_fields_table(
-        "my team", [(h.namespace, h.field) for h in curate_adopt.first_of_each(hints)]
-    )
+    lines = snippet.text_fields_table("my team", [(h.namespace, h.field) for h in adopt.first_of_each(hints)])
     assert tomllib.loads(lines) == {"connections": {"my team": {"text_fields": {"a/b.c": 'say "hi"'}}}}

@@ -5,21 +5,16 @@ from typing import Any
 
 import pytest
 from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.browsing import Filters, browse
+from mnemoscope.core.times import utc_now
 from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.times import utc_now
+from mnemoscope.index.browsing import Filters, browse
 from streamlit.testing.v1 import AppTest
 
-from app import (
-    browse_actions,
-    browse_filters,
-    browse_table,
-    feedback,
-    memory_detail,
-    memory_edit,
-    memory_history,
-    python_lines,
-)
+from app.components import feedback, python_lines
+from app.views.browse import actions
+from app.views.browse import filters as browse_filters
+from app.views.browse import table as browse_table
+from app.views.memory import detail, edit, history
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -195,9 +190,7 @@ def test_the_open_memory_shows_what_is_known_of_it(dashboard: Dashboard, seeded_
 def test_each_part_of_the_open_memory_is_drawn_when_it_is_chosen(
     dashboard: Dashboard, seeded_engine: MemoryEngine, part: str, expected: str
 ) -> None:
-    test = dashboard(
-        seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), state={memory_detail.TABS_KEY: part}
-    )
+    test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), state={detail.TABS_KEY: part})
     assert not test.exception
     assert expected in texts(test)
 
@@ -213,7 +206,7 @@ def test_the_recalls_of_a_memory_name_query_rank_thread_and_what_was_said_of_the
     latest = seeded_engine.access(ANA)[key].recent[0]
     assert latest.recall is not None
     seeded_engine.feedback(latest.recall, key, useful=True, actor="cara")
-    query, part = opened(seeded_engine, "Ana's favourite"), {memory_detail.TABS_KEY: "Recalls"}
+    query, part = opened(seeded_engine, "Ana's favourite"), {detail.TABS_KEY: "Recalls"}
     test = dashboard(seeded_engine, "browse", query=query, state=part)
     table = next(each.value for each in test.dataframe if "rank" in each.value)
     assert list(table["query"]) == ["green tea", "green tea"]
@@ -237,7 +230,7 @@ def test_a_strangers_item_breaks_nothing(dashboard: Dashboard, seeded_engine: Me
     seeded_engine.store.put(ANA, "odd", {"title": "no text", "importance": "high", "categories": 7}, index=False)
     query = {**HERE, "b_key": "odd", "b_in": list(ANA)}
     for part in ("Evidence", "History", "Alike", "Recalls", "Raw"):
-        test = dashboard(seeded_engine, "browse", query=query, state={memory_detail.TABS_KEY: part})
+        test = dashboard(seeded_engine, "browse", query=query, state={detail.TABS_KEY: part})
         assert not test.exception
     assert "(no text)" in rows(test)
     assert "there is no text under 'content'" in texts(test)
@@ -253,7 +246,7 @@ def test_reading_and_browsing_writes_nothing(dashboard: Dashboard, seeded_engine
     before = {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)}
     for part in ("Evidence", "History", "Alike", "Recalls", "Raw"):
         query = opened(seeded_engine, "Ana lives") | {"b_q": "ana", "b_by": "Meaning"}
-        dashboard(seeded_engine, "browse", query=query, writing=True, state={memory_detail.TABS_KEY: part})
+        dashboard(seeded_engine, "browse", query=query, writing=True, state={detail.TABS_KEY: part})
     assert {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)} == before
     assert len(seeded_engine.history()) == 5
     assert seeded_engine.access(ANA) == {}
@@ -280,7 +273,7 @@ def test_the_code_of_a_table_runs_and_says_where_there_is_no_command(
 def test_nothing_can_be_changed_while_writing_is_off(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     query = opened(seeded_engine, "Ana lives")
     test = dashboard(seeded_engine, "browse", query=query, state=ticked(seeded_engine, 0))
-    assert test.button(key=memory_edit.EDIT_KEY).disabled
+    assert test.button(key=edit.EDIT_KEY).disabled
     drawn = [block.proto.popover for block in test.get("popover")]
     assert [popover.disabled for popover in drawn if popover.label.startswith(("Forget", "Relabel"))] == [True] * 4
 
@@ -288,10 +281,10 @@ def test_nothing_can_be_changed_while_writing_is_off(dashboard: Dashboard, seede
 def test_an_edit_is_saved_with_who_and_why_and_can_be_undone(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     key = key_of(seeded_engine, "Ana lives")
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.EDIT_KEY).click().run()
+    test.button(key=edit.EDIT_KEY).click().run()
     test.text_area(key="browse.edit.content").set_value("Ana lives in Porto.")
     test.text_input(key="browse.edit.reason").set_value("She moved")
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     assert not test.exception
     record = seeded_engine.get(ANA, key)
     assert record is not None
@@ -315,17 +308,17 @@ def test_a_stale_edit_is_refused_with_both_texts_and_keeps_the_draft(
 ) -> None:
     key = key_of(seeded_engine, "Ana lives")
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.EDIT_KEY).click().run()
+    test.button(key=edit.EDIT_KEY).click().run()
     seeded_engine.update(ANA, key, content="Ana lives in Faro.", importance=0.1, actor="someone else")
     test.text_area(key="browse.edit.content").set_value("Ana lives in Porto.")
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     kept = seeded_engine.get(ANA, key)
     assert kept is not None
     assert kept.content == "Ana lives in Faro."
     assert "Ana lives in Faro." in texts(test)
     assert "Someone changed this memory while you were editing" in test.warning[0].value
     assert test.text_area(key="browse.edit.content").value == "Ana lives in Porto."
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     saved = seeded_engine.get(ANA, key)
     assert saved is not None
     assert (saved.content, saved.importance) == ("Ana lives in Porto.", 0.1)
@@ -336,12 +329,12 @@ def test_an_edit_is_stale_too_where_the_store_was_written_under_the_same_revisio
 ) -> None:
     key = key_of(seeded_engine, "Ana lives")
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.EDIT_KEY).click().run()
+    test.button(key=edit.EDIT_KEY).click().run()
     record = seeded_engine.get(ANA, key)
     assert record is not None
     seeded_engine.store.put(ANA, key, {**record.to_value(), "content": "Ana lives in Faro."})
     test.text_area(key="browse.edit.content").set_value("Ana lives in Porto.")
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     kept = seeded_engine.get(ANA, key)
     assert kept is not None
     assert kept.content == "Ana lives in Faro."
@@ -351,17 +344,17 @@ def test_an_edit_is_stale_too_where_the_store_was_written_under_the_same_revisio
 
 def test_saving_without_a_change_writes_nothing(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.EDIT_KEY).click().run()
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.EDIT_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     assert [toast.value for toast in test.toast] == ["Nothing had to change."]
     assert len(seeded_engine.history()) == 5
 
 
 def test_an_empty_text_is_refused(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.EDIT_KEY).click().run()
+    test.button(key=edit.EDIT_KEY).click().run()
     test.text_area(key="browse.edit.content").set_value("   ")
-    test.button(key=memory_edit.SAVE_KEY).click().run()
+    test.button(key=edit.SAVE_KEY).click().run()
     assert "A memory needs some text" in texts(test)
     assert key_of(seeded_engine, "Ana lives in Lisbon.")
 
@@ -369,7 +362,7 @@ def test_an_empty_text_is_refused(dashboard: Dashboard, seeded_engine: MemoryEng
 def test_one_memory_is_forgotten_and_its_panel_says_so(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     key = key_of(seeded_engine, "Ana lives")
     test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True)
-    test.button(key=memory_edit.FORGET_KEY).click().run()
+    test.button(key=edit.FORGET_KEY).click().run()
     assert seeded_engine.get(ANA, key) is None
     assert "It is not here any more" in texts(test)
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -383,7 +376,7 @@ def test_ticked_memories_are_forgotten_by_identity_as_one_undoable_change(
     listed = seeded_engine.list(ANA)
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=ticked(seeded_engine, 1, 3))
     assert "**Forget 2 memories?**" in texts(test)
-    test.button(key=browse_actions.CONFIRM_KEY).click().run()
+    test.button(key=actions.CONFIRM_KEY).click().run()
     left = {record.key for record in seeded_engine.list(ANA)}
     assert left == {listed[0].key, listed[2].key}
     assert [toast.value for toast in test.toast] == ["Forgot 2 memories."]
@@ -395,12 +388,12 @@ def test_all_that_match_are_forgotten_not_only_those_that_are_ticked(
     dashboard: Dashboard, seeded_engine: MemoryEngine
 ) -> None:
     listed = seeded_engine.list(ANA)
-    every = browse_actions.every_key(browse(seeded_engine.index(ANA), Filters(), now=utc_now()))
+    every = actions.every_key(browse(seeded_engine.index(ANA), Filters(), now=utc_now()))
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=ticked(seeded_engine, 0))
     assert "**Forget 1 memory?**" in texts(test)
     test.checkbox(key=every).check().run()
     assert f"**Forget {len(listed)} memories?**" in texts(test)
-    test.button(key=browse_actions.CONFIRM_KEY).click().run()
+    test.button(key=actions.CONFIRM_KEY).click().run()
     assert seeded_engine.list(ANA) == []
     assert len({change.group for change in seeded_engine.history(ANA, limit=len(listed))}) == 1
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -411,7 +404,7 @@ def test_ticked_memories_are_relabelled(dashboard: Dashboard, seeded_engine: Mem
     listed = seeded_engine.list(ANA)
     state = ticked(seeded_engine, 0, 1) | {"browse.relabel.importance": 0.95}
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=state)
-    test.button(key=browse_actions.RELABEL_KEY).click().run()
+    test.button(key=actions.RELABEL_KEY).click().run()
     changed = [seeded_engine.get(ANA, record.key) for record in listed]
     assert [record.importance == 0.95 for record in changed if record] == [True, True, False, False]
 
@@ -419,8 +412,8 @@ def test_ticked_memories_are_relabelled(dashboard: Dashboard, seeded_engine: Mem
 @pytest.mark.parametrize(
     ("form", "button"),
     [
-        (browse_actions.FORGET_FORM_KEY, browse_actions.CONFIRM_KEY),
-        (browse_actions.RELABEL_FORM_KEY, browse_actions.RELABEL_KEY),
+        (actions.FORGET_FORM_KEY, actions.CONFIRM_KEY),
+        (actions.RELABEL_FORM_KEY, actions.RELABEL_KEY),
     ],
 )
 def test_the_form_of_what_was_done_closes_and_is_empty(
@@ -440,9 +433,9 @@ def test_the_latest_change_can_be_undone_from_the_history(dashboard: Dashboard, 
     seeded_engine.update(ANA, key, content="Ana lives in Porto.")
     test = dashboard(
         seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True,
-        state={memory_detail.TABS_KEY: "History"},
+        state={detail.TABS_KEY: "History"},
     )  # fmt: skip
-    test.button(key=memory_history.UNDO_KEY).click().run()
+    test.button(key=history.UNDO_KEY).click().run()
     assert not test.exception
     restored = seeded_engine.get(ANA, key)
     assert restored is not None

@@ -8,22 +8,15 @@ from typing import Any
 
 import pytest
 from mnemoscope import Criteria, ExtractedFact, MemoryEngine, RetentionRule
-from mnemoscope.roles import ROLES, Role
+from mnemoscope.connections.roles import ROLES, Role
 from streamlit.testing.v1 import AppTest
 
-from app import (
-    curate_card,
-    curate_erase,
-    curate_queue,
-    curate_retention,
-    curate_trash,
-    curate_work,
-    curate_worklists,
-    feedback,
-    transfer_export,
-    transfer_import,
-)
-from app.scope import Scope
+from app.components import feedback
+from app.session.scope import Scope
+from app.views.curate import card, erase, queue, retention, worklists
+from app.views.curate import trash as curate_trash
+from app.views.curate import work as curate_work
+from app.views.transfer import exporting, importing
 
 Dashboard = Callable[..., AppTest]
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -89,8 +82,8 @@ def test_an_accepted_merge_says_what_was_typed_and_one_undo_takes_it_back(
     before = contents(engine)
     test = curate(dashboard, engine, w_list="duplicates")
     finding = engine.worklist("duplicates", ANA)[0]
-    test.text_area(key=curate_card.content_key(finding)).set_value("Ana lives in Lisbon, Portugal.").run()
-    test.button(key=curate_card.ACCEPT_KEY).click().run()
+    test.text_area(key=card.content_key(finding)).set_value("Ana lives in Lisbon, Portugal.").run()
+    test.button(key=card.ACCEPT_KEY).click().run()
     assert not test.exception
     assert contents(engine) == before - {LISBON, AGAIN} | {"Ana lives in Lisbon, Portugal."}
     changes = engine.history(ANA, limit=2)
@@ -106,9 +99,9 @@ def test_only_what_is_ticked_takes_part_in_a_merge(dashboard: Dashboard, engine:
     test = curate(dashboard, engine, w_list="duplicates")
     finding = engine.worklist("duplicates", ANA)[0]
     out = next(ref for ref in finding.refs if finding.proposal and ref != finding.proposal.keep)
-    test.checkbox(key=curate_card.part_key(finding, out)).uncheck().run()
-    assert test.button(key=curate_card.ACCEPT_KEY).label == "Merge 2 memories"
-    test.button(key=curate_card.ACCEPT_KEY).click().run()
+    test.checkbox(key=card.part_key(finding, out)).uncheck().run()
+    assert test.button(key=card.ACCEPT_KEY).label == "Merge 2 memories"
+    test.button(key=card.ACCEPT_KEY).click().run()
     assert engine.get(*out) is not None
     assert len(contents(engine) & {LISBON, AGAIN, "ana LIVES in Lisbon"}) == 2
 
@@ -118,12 +111,12 @@ def test_what_was_rejected_stays_away_in_every_session_until_it_is_offered_again
 ) -> None:
     before = contents(engine)
     test = curate(dashboard, engine, w_list="duplicates")
-    test.button(key=curate_card.REJECT_KEY).click().run()
+    test.button(key=card.REJECT_KEY).click().run()
     assert contents(engine) == before
     again = curate(dashboard, engine, w_list="duplicates")
     assert "Nothing left to look at here" in texts(again)
-    again.toggle(key=f"{curate_worklists.REJECTED_KEY}-duplicates").set_value(True).run()
-    again.button(key=curate_queue.OFFER_KEY).click().run()
+    again.toggle(key=f"{worklists.REJECTED_KEY}-duplicates").set_value(True).run()
+    again.button(key=queue.OFFER_KEY).click().run()
     assert not again.exception
     assert len(engine.worklist("duplicates", ANA)) == 1
 
@@ -132,9 +125,9 @@ def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine
     engine.store.put(ANA, "thanks", {"kind": "memory", "content": "Thanks!"})
     test = curate(dashboard, engine, w_list="junk")
     assert "**1 of 2**" in texts(test)
-    test.button(key=curate_card.SKIP_KEY).click().run()
+    test.button(key=card.SKIP_KEY).click().run()
     assert "**2 of 2**" in texts(test)
-    test.button(key=curate_card.SKIP_KEY).click().run()
+    test.button(key=card.SKIP_KEY).click().run()
     assert "**1 of 2**" in texts(test)
     assert len(engine.worklist("junk", ANA)) == 2
 
@@ -142,8 +135,8 @@ def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine
 @pytest.mark.parametrize(
     ("form", "button"),
     [
-        (curate_queue.ACCEPT_FORM_KEY, curate_queue.ACCEPT_KEY),
-        (curate_queue.REJECT_FORM_KEY, curate_queue.REJECT_KEY),
+        (queue.ACCEPT_FORM_KEY, queue.ACCEPT_KEY),
+        (queue.REJECT_FORM_KEY, queue.REJECT_KEY),
     ],
 )
 def test_the_form_of_what_was_decided_closes(
@@ -151,7 +144,7 @@ def test_the_form_of_what_was_decided_closes(
 ) -> None:
     for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
         engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
-    state = ticked(curate_queue.table_key("junk", engine.worklist("junk", ANA)), 0, 2)
+    state = ticked(queue.table_key("junk", engine.worklist("junk", ANA)), 0, 2)
     test = curate(dashboard, engine, w_list="junk", state=state | {form: True})
     drawn = [[block.proto.popover.open for block in test.get("popover")]]
     test.button(key=button).click().run()
@@ -163,9 +156,9 @@ def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Das
     for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
         engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
     before, findings = contents(engine), engine.worklist("junk", ANA)
-    state = ticked(curate_queue.table_key("junk", findings), 0, 2)
+    state = ticked(queue.table_key("junk", findings), 0, 2)
     test = curate(dashboard, engine, w_list="junk", state=state)
-    test.button(key=curate_queue.ACCEPT_KEY).click().run()
+    test.button(key=queue.ACCEPT_KEY).click().run()
     left = {key for finding in (findings[1], findings[3]) for _, key in finding.refs}
     assert {finding.refs[0][1] for finding in engine.worklist("junk", ANA)} == left
     assert [toast.value for toast in test.toast] == ["Accepted 2 proposals."]
@@ -176,7 +169,7 @@ def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Das
 
 def test_everything_of_a_worklist_is_rejected_at_once(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = curate(dashboard, engine, w_list="junk")
-    test.button(key=curate_queue.REJECT_KEY).click().run()
+    test.button(key=queue.REJECT_KEY).click().run()
     assert engine.worklist("junk", ANA) == []
 
 
@@ -185,7 +178,7 @@ def test_a_row_whose_memory_changed_meanwhile_is_refused_with_both_texts(
 ) -> None:
     test = curate(dashboard, engine, w_list="duplicates")
     engine.update(ANA, "again", content="Ana lives in Faro", actor="maria")
-    test.button(key=curate_card.ACCEPT_KEY).click().run()
+    test.button(key=card.ACCEPT_KEY).click().run()
     assert contents(engine) >= {LISBON, "Ana lives in Faro"}
     assert "nothing was written" in texts(test)
 
@@ -197,8 +190,8 @@ def test_clicks_and_ticks_never_work_the_lists_out_anew(
     survey = engine.survey
     monkeypatch.setattr(engine, "survey", lambda *given, **named: asked.append(given) or survey(*given, **named))
     test = curate(dashboard, engine, w_list="junk")
-    test.button(key=curate_card.SKIP_KEY).disabled  # noqa: B018 - one row: nothing to go to
-    test.toggle(key=curate_worklists.PRIVATE_KEY).set_value(True).run()
+    test.button(key=card.SKIP_KEY).disabled  # noqa: B018 - one row: nothing to go to
+    test.toggle(key=worklists.PRIVATE_KEY).set_value(True).run()
     test.run()
     curate(dashboard, engine, w_list="duplicates")
     assert len(asked) == 1
@@ -208,15 +201,15 @@ def test_slow_work_is_not_repeated_after_a_decision_but_its_rows_follow(
     dashboard: Dashboard, engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(curate_work, "QUICK_SECONDS", 0.0)
-    monkeypatch.setattr(curate_worklists, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(worklists, "QUICK_SECONDS", 0.0)
     test = curate(dashboard, engine, w_list="duplicates")
-    test.button(key=curate_card.ACCEPT_KEY).click().run()
+    test.button(key=card.ACCEPT_KEY).click().run()
     assert "2 memories have changed since this was worked out" in texts(test)
     assert "Nothing left to look at here" in texts(test)
     test.button(key=feedback.UNDO_KEY).click().run()
     assert "2 memories say the same." in texts(test)
     engine.store.put(ANA, "thanks", {"kind": "memory", "content": "Thanks!"})
-    test.button(key=curate_worklists.AGAIN_KEY).click().run()
+    test.button(key=worklists.AGAIN_KEY).click().run()
     assert "have changed since" not in texts(test)
 
 
@@ -239,7 +232,7 @@ def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
         impatient.setattr(engine, "survey", slow)
         test = curate(dashboard, engine)
     assert "Cancelled before it was done" in texts(test)
-    test.button(key=curate_worklists.AGAIN_KEY).click().run()
+    test.button(key=worklists.AGAIN_KEY).click().run()
     assert "2 memories say the same." in texts(test)
 
 
@@ -254,7 +247,7 @@ def test_private_memories_are_hidden_and_counted(dashboard: Dashboard, engine: M
     test = curate(dashboard, engine, w_list="sensitive")
     assert "1 row about private memories hidden" in texts(test)
     assert "ana@example.org" not in texts(test)
-    test.toggle(key=curate_worklists.PRIVATE_KEY).set_value(True).run()
+    test.toggle(key=worklists.PRIVATE_KEY).set_value(True).run()
     assert "Call me at ana@example.org" in texts(test)
 
 
@@ -268,8 +261,8 @@ def test_hostile_text_is_shown_as_it_is(dashboard: Dashboard, engine: MemoryEngi
 
 def test_nothing_can_be_decided_while_writing_is_off(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = curate(dashboard, engine, w_list="duplicates", writing=False)
-    assert test.button(key=curate_card.ACCEPT_KEY).disabled
-    assert test.button(key=curate_card.REJECT_KEY).disabled
+    assert test.button(key=card.ACCEPT_KEY).disabled
+    assert test.button(key=card.REJECT_KEY).disabled
 
 
 # The trash
@@ -318,13 +311,13 @@ def test_erasing_takes_the_namespace_typed_in_and_leaves_a_receipt_without_conte
 ) -> None:
     forgotten(seeded_engine)
     test = trash(dashboard, seeded_engine, 0, 1)
-    test.text_input(key=curate_erase.CONFIRM_ERASE_KEY).set_value("memories/ben")
-    test.button(key=curate_erase.ERASE_KEY).click().run()
+    test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ben")
+    test.button(key=erase.ERASE_KEY).click().run()
     assert len(seeded_engine.trash(ANA)) == 2
     assert "confirm it by" in texts(test)
     test = trash(dashboard, seeded_engine, 0, 1)
-    test.text_input(key=curate_erase.CONFIRM_ERASE_KEY).set_value("memories/ana")
-    test.button(key=curate_erase.ERASE_KEY).click().run()
+    test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ana")
+    test.button(key=erase.ERASE_KEY).click().run()
     assert not test.exception
     assert seeded_engine.trash(ANA) == []
     assert "Erased and verified" in texts(test)
@@ -341,9 +334,9 @@ def test_only_admins_erase_clear_and_import(
     refs = ((ANA, keys[LISBON]),)
     plan = seeded_engine.plan_import(b'{"content": "Ana likes jazz."}\n', ANA)
     called = {
-        "erase": lambda: curate_erase._erase(refs),
-        "clear": lambda: curate_erase._clear(ANA),
-        "import": lambda: transfer_import._import(plan),
+        "erase": lambda: erase._erase(refs),
+        "clear": lambda: erase._clear(ANA),
+        "import": lambda: importing._import(plan),
     }
     refused: list[str] = []
     monkeypatch.setattr(feedback, "refused", lambda error: refused.append(str(error)))
@@ -352,7 +345,7 @@ def test_only_admins_erase_clear_and_import(
     def act() -> None:
         import streamlit
 
-        for name in (curate_erase.CONFIRM_ERASE_KEY, curate_erase.CONFIRM_CLEAR_KEY):
+        for name in (erase.CONFIRM_ERASE_KEY, erase.CONFIRM_CLEAR_KEY):
             streamlit.session_state[name] = "memories/ana"
         for each in called.values():
             each()
@@ -381,12 +374,12 @@ def test_a_rule_is_added_its_plan_shown_and_carried_out_and_undone(
     test = curate(dashboard, seeded_engine, w_part="Retention")
     test.text_input(key="curate.rule.name").set_value("Of little weight")
     test.number_input(key="curate.rule.importance").set_value(0.5)
-    test.button(key=curate_retention.ADD_KEY).click().run()
+    test.button(key=retention.ADD_KEY).click().run()
     assert not test.exception
     assert seeded_engine.retention(ANA) == [RetentionRule("Of little weight", importance_below=0.5)]
     assert len(contents(seeded_engine)) == 4
     assert rows(test) == ["Ana's favourite drink is green tea."]
-    test.button(key=curate_retention.APPLY_KEY).click().run()
+    test.button(key=retention.APPLY_KEY).click().run()
     assert "Ana's favourite drink is green tea." not in contents(seeded_engine)
     assert seeded_engine.trash(ANA)[0].reason == "Retention: Of little weight"
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -396,7 +389,7 @@ def test_a_rule_is_added_its_plan_shown_and_carried_out_and_undone(
 def test_a_rule_without_a_criterion_is_refused(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = curate(dashboard, seeded_engine, w_part="Retention")
     test.text_input(key="curate.rule.name").set_value("Everything")
-    test.button(key=curate_retention.ADD_KEY).click().run()
+    test.button(key=retention.ADD_KEY).click().run()
     assert seeded_engine.retention(ANA) == []
     assert "at least one criterion" in texts(test)
 
@@ -405,16 +398,16 @@ def test_a_rule_is_removed(dashboard: Dashboard, seeded_engine: MemoryEngine) ->
     seeded_engine.set_retention(ANA, [RetentionRule("Old", older_than=timedelta(days=9))])
     test = curate(dashboard, seeded_engine, w_part="Retention")
     assert "older than 9 days" in texts(test)
-    test.button(key=curate_retention.drop_key("Old")).click().run()
+    test.button(key=retention.drop_key("Old")).click().run()
     assert seeded_engine.retention(ANA) == []
 
 
 def test_a_namespace_is_emptied_when_its_name_is_typed_in(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = curate(dashboard, seeded_engine, w_part="Retention")
-    test.button(key=curate_erase.CLEAR_KEY).click().run()
+    test.button(key=erase.CLEAR_KEY).click().run()
     assert len(contents(seeded_engine)) == 4
-    test.text_input(key=curate_erase.CONFIRM_CLEAR_KEY).set_value("memories/ana")
-    test.button(key=curate_erase.CLEAR_KEY).click().run()
+    test.text_input(key=erase.CONFIRM_CLEAR_KEY).set_value("memories/ana")
+    test.button(key=erase.CLEAR_KEY).click().run()
     assert contents(seeded_engine) == set()
     assert len(contents(seeded_engine, BEN)) == 1
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -425,17 +418,15 @@ def test_a_namespace_is_emptied_when_its_name_is_typed_in(dashboard: Dashboard, 
 
 
 def upload(data: bytes, name: str = "memories.jsonl") -> dict[str, Any]:
-    return {"transfer.kept": transfer_import.Upload("1", name, data)}
+    return {"transfer.kept": importing.Upload("1", name, data)}
 
 
 def test_an_export_imported_elsewhere_gives_the_same_memories(seeded_engine: MemoryEngine) -> None:
     here = Scope(ANA, subtree=False)
-    lines = transfer_export.as_file(
-        lambda: transfer_export.pieces(seeded_engine, here, transfer_export.LINES, True, True)
-    )()
+    lines = exporting.as_file(lambda: exporting.pieces(seeded_engine, here, exporting.LINES, True, True))()
     seeded_engine.apply_import(seeded_engine.plan_import(lines, BEN))
     assert contents(seeded_engine, BEN) >= contents(seeded_engine)
-    table = b"".join(transfer_export.pieces(seeded_engine, here, transfer_export.TABLE, True, True)).decode("utf-8-sig")
+    table = b"".join(exporting.pieces(seeded_engine, here, exporting.TABLE, True, True)).decode("utf-8-sig")
     assert LISBON in table
     assert table.startswith("namespace,key,content")
 
@@ -446,11 +437,11 @@ def test_an_import_is_shown_row_by_row_and_then_written_as_one_group(
     before = contents(seeded_engine)
     data = b'{"content": "Ana likes jazz."}\nnot json\n{"content": "Ana plays chess."}\n'
     test = curate(dashboard, seeded_engine, w_part="Export and import",
-                  state=upload(data) | {transfer_import.TARGET_KEY: "this namespace"})  # fmt: skip
+                  state=upload(data) | {importing.TARGET_KEY: "this namespace"})  # fmt: skip
     assert list(test.dataframe[0].value["status"]) == ["new", "invalid", "new"]
     assert list(test.dataframe[0].value["where"]) == ["line 1", "line 2", "line 3"]
     assert contents(seeded_engine) == before
-    test.button(key=transfer_import.IMPORT_KEY).click().run()
+    test.button(key=importing.IMPORT_KEY).click().run()
     assert not test.exception
     assert contents(seeded_engine) == before | {"Ana likes jazz.", "Ana plays chess."}
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -460,7 +451,7 @@ def test_an_import_is_shown_row_by_row_and_then_written_as_one_group(
 def test_an_import_shows_and_counts_what_it_leaves_out(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     data = b'{"content": "Ana likes jazz.", "importance": 7}\n{"content": 5}\n{"content": "Ana plays chess."}\n'
     test = curate(dashboard, seeded_engine, w_part="Export and import",
-                  state=upload(data) | {transfer_import.TARGET_KEY: "this namespace"})  # fmt: skip
+                  state=upload(data) | {importing.TARGET_KEY: "this namespace"})  # fmt: skip
     assert list(test.dataframe[0].value["status"]) == ["new", "invalid", "new"]
     assert list(test.dataframe[0].value["remarks"]) == ["importance 7 is not from 0 to 1, left out", "", ""]
     assert "1 row comes with a remark" in " ".join(each.value for each in test.caption)

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 from mnemoscope.errors import ConflictError, StoreUnavailableError
-from mnemoscope.index_budget import process_budget
+from mnemoscope.index.budget import process_budget
 from streamlit.testing.v1 import AppTest
 
-from app import health_report, index_memory
-from app.calls import CallLog
-from app.health_details import PACKAGES, versions
+from app.session import index_memory
+from app.session.calls import CallLog
+from app.views.health import report
+from app.views.health.details import PACKAGES, versions
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -45,7 +46,7 @@ def test_a_finding_is_shown_with_its_fix_and_is_gone_when_it_was_followed(
     assert "No search by meaning finds them; words, recency and importance still rank them." in shown(test)
     assert "Curate, worklist 'Not to be found by meaning'" in shown(test)
     seeded_engine.store.delete(ANA, "**odd**")
-    test.button(key=health_report.AGAIN_KEY).click().run()
+    test.button(key=report.AGAIN_KEY).click().run()
     assert "No search by meaning finds them" not in shown(test)
 
 
@@ -53,11 +54,11 @@ def test_the_store_is_looked_over_once_until_it_is_asked_for_again(
     dashboard: Dashboard, seeded_engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    real = health_report.examine
-    monkeypatch.setattr(health_report, "examine", lambda *all_, **named: asked.append(1) or real(*all_, **named))
+    real = report.examine
+    monkeypatch.setattr(report, "examine", lambda *all_, **named: asked.append(1) or real(*all_, **named))
     test = dashboard(seeded_engine, "health").run()
     assert asked == [1]
-    test.button(key=health_report.AGAIN_KEY).click().run()
+    test.button(key=report.AGAIN_KEY).click().run()
     assert asked == [1, 1]
 
 
@@ -138,7 +139,7 @@ def test_indexes_that_have_no_room_are_told_on_every_page_and_cured_on_health(da
     process_budget().limit_bytes = 1_000
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(index_memory, "limit", lambda _settings: None)
-        test.button(key=health_report.AGAIN_KEY).click().run()
+        test.button(key=report.AGAIN_KEY).click().run()
         assert "Too little memory for the indexes" in shown(test)
         assert "one index alone takes" in shown(test)
         assert "MNEMOSCOPE_INDEX_MEMORY=" in shown(test)

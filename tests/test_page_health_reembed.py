@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.reembed_state import ReembedState
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.reembedding.state import ReembedState
 from streamlit.testing.v1 import AppTest
 
-from app import health_reembed
-from app.recall_query import QUERY_KEY
+from app.views.health import reembed
+from app.views.recall.query import QUERY_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -41,12 +41,12 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
     monkeypatch.setenv("MNEMOSCOPE_NEXT_EMBEDDER", "bundled")
     yield path
-    health_reembed.worker.clear()
+    reembed.worker.clear()
 
 
 def finished(test: AppTest) -> AppTest:
     """The page after the thread of the work has ended."""
-    here = health_reembed.worker("m.sqlite")
+    here = reembed.worker("m.sqlite")
     assert here.thread is not None
     here.thread.join()
     assert here.error == ""
@@ -57,7 +57,7 @@ def test_a_change_is_begun_here_and_recall_uses_the_new_embedder(dashboard: Dash
     test = dashboard(None, "health", writing=True)
     assert not test.exception
     assert "Change of embedder" in shown(test)
-    test.button(key=health_reembed.START_KEY).click().run()
+    test.button(key=reembed.START_KEY).click().run()
     test = finished(test)
     assert not test.exception
     assert "The vectors in use are by bundled:all-MiniLM-L6-v2-int8, 384 dimensions." in shown(test)
@@ -72,10 +72,10 @@ def test_it_is_gone_back_on_and_the_former_vectors_are_dropped(dashboard: Dashbo
     with closing(opened(path, next_embedder="bundled")) as engine:
         engine.reembed()
     test = dashboard(None, "health", writing=True)
-    test.button(key=health_reembed.BACK_KEY).click().run()
+    test.button(key=reembed.BACK_KEY).click().run()
     test = finished(test)
     assert "The vectors in use are by hashing:256" in shown(test)
-    test.button(key=health_reembed.DROP_KEY).click().run()
+    test.button(key=reembed.DROP_KEY).click().run()
     assert not test.exception
     assert "are kept" not in shown(test)
     with closing(opened(path)) as engine:
@@ -89,15 +89,15 @@ def test_what_another_process_is_at_is_seen_and_paused_and_taken_up(dashboard: D
         if state.state == "running" and state.staged == 2:
             test = dashboard(None, "health", writing=True)
             assert "agent is at it: 2 of 6 vectors" in shown(test)
-            test.button(key=health_reembed.PAUSE_KEY).click().run()
+            test.button(key=reembed.PAUSE_KEY).click().run()
             seen.append(test)
 
     with closing(opened(path, next_embedder="bundled")) as engine:
         assert engine.reembed(batch=2, progress=look).state == "paused"
     test = seen[0].run()
     assert "It is paused: 4 of 6 vectors" in shown(test)
-    assert test.button(key=health_reembed.START_KEY).label == "Go on"
-    test.button(key=health_reembed.START_KEY).click().run()
+    assert test.button(key=reembed.START_KEY).label == "Go on"
+    test.button(key=reembed.START_KEY).click().run()
     assert "The vectors in use are by bundled" in shown(finished(test))
 
 
@@ -109,7 +109,7 @@ def test_an_embedder_that_was_changed_in_the_configuration_leads_to_the_change(
     monkeypatch.delenv("MNEMOSCOPE_NEXT_EMBEDDER")
     test = dashboard(None, "health", writing=True)
     assert "The vectors in this store are by hashing:256, 256 dimensions, but bundled" in shown(test)
-    test.button(key=health_reembed.START_KEY).click().run()
+    test.button(key=reembed.START_KEY).click().run()
     test = finished(test)
     assert "The vectors in use are by bundled" in shown(test)
     assert "Another embedder than the store's" not in shown(test)
@@ -126,11 +126,11 @@ def test_recall_says_that_it_goes_by_words(dashboard: Dashboard, monkeypatch: py
 
 def test_it_takes_an_admin_and_writing(dashboard: Dashboard, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     test = dashboard(None, "health")
-    test.button(key=health_reembed.START_KEY).click().run()
+    test.button(key=reembed.START_KEY).click().run()
     assert "Writing is off" in shown(test)
     monkeypatch.setenv("MNEMOSCOPE_ROLE", "editor")
     test = dashboard(None, "health", writing=True)
-    test.button(key=health_reembed.START_KEY).click().run()
+    test.button(key=reembed.START_KEY).click().run()
     assert "takes the role admin" in shown(test)
     with closing(opened(path)) as engine:
         assert engine.reembedding() is None

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 from mnemoscope import Change, ExtractedFact, MemoryConfig, MemoryEngine
-from mnemoscope.config_profiles import Profile
-from mnemoscope.times import utc_now
+from mnemoscope.core.times import utc_now
+from mnemoscope.recall.profiles import Profile
 from streamlit.testing.v1 import AppTest
 
-from app import feedback, history_change, history_compare, history_filters, history_list, history_undo
+from app.components import feedback
+from app.views.history import change as history_change
+from app.views.history import compare, filters, undo
+from app.views.history import table as history_list
 
 Dashboard = Callable[..., AppTest]
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -96,13 +99,13 @@ def test_pages_are_read_as_one_goes_and_never_the_whole_journal(
         lambda *given, **named: limits.append(named.get("limit")) or latest(*given, **named),
     )
     test = history(dashboard, seeded_engine)
-    assert len(test.dataframe[0].value) == history_filters.ROWS
+    assert len(test.dataframe[0].value) == filters.ROWS
     assert None not in limits
     test.button(key=history_list.OLDER_KEY).click().run()
     assert len(test.dataframe[0].value) == 14
-    assert test.query_params[history_filters.BEFORE]
+    assert test.query_params[filters.BEFORE]
     test.button(key=history_list.NEWEST_KEY).click().run()
-    assert len(test.dataframe[0].value) == history_filters.ROWS
+    assert len(test.dataframe[0].value) == filters.ROWS
 
 
 def test_a_change_opens_with_its_difference_and_is_undone(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
@@ -149,7 +152,7 @@ def test_a_private_change_is_told_without_its_text(dashboard: Dashboard, seeded_
     test = history(dashboard, seeded_engine, h_id=change.id)
     assert test.dataframe[0].value["text"][0] == "(private)"
     assert "secret" not in texts(test)
-    test.toggle(key=history_filters.PRIVATE_KEY).set_value(True).run()
+    test.toggle(key=filters.PRIVATE_KEY).set_value(True).run()
     assert test.dataframe[0].value["text"][0] == "Ana has a secret."
 
 
@@ -176,14 +179,14 @@ def test_all_that_somebody_did_is_shown_first_and_then_taken_back(
     seeded_engine.update(ANA, tea, importance=0.1, actor="maria")
     seeded_engine.update(ANA, tea, importance=0.2, actor="ben")
     after = contents(seeded_engine)
-    test = history(dashboard, seeded_engine, h_view=history_undo.LABEL, h_by="maria")
+    test = history(dashboard, seeded_engine, h_view=undo.LABEL, h_by="maria")
     goes_back, stays = (table.value for table in test.dataframe)
     assert sorted(zip(goes_back["now"], goes_back["then"], strict=True)) == [
         ("(not there)", "Ana prefers short answers."), (PORTO, LISBON),
     ]  # fmt: skip
     assert "ben has changed it since" in stays["obstacle"][0]
     assert contents(seeded_engine) == after
-    test.button(key=history_undo.APPLY_KEY).click().run()
+    test.button(key=undo.APPLY_KEY).click().run()
     assert contents(seeded_engine) == before
     assert [toast.value for toast in test.toast] == ["Took back 2 memories."]
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -193,7 +196,7 @@ def test_all_that_somebody_did_is_shown_first_and_then_taken_back(
 def test_only_what_was_done_since_a_time_is_taken_back(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     moved_to_porto(seeded_engine)
     tomorrow = (utc_now() + timedelta(days=1)).date().isoformat()
-    query = {"h_view": history_undo.LABEL, "h_by": "maria", "h_since": tomorrow}
+    query = {"h_view": undo.LABEL, "h_by": "maria", "h_since": tomorrow}
     assert "There is nothing to take back" in texts(history(dashboard, seeded_engine, **query))
 
 
@@ -203,15 +206,15 @@ def test_a_run_is_taken_back_from_one_of_its_changes(dashboard: Dashboard, seede
     test.button(key=history_change.RUN_KEY).click().run()
     assert not test.exception
     assert "Goes back: 4 memories" in [heading.value for heading in test.subheader]
-    test.button(key=history_undo.APPLY_KEY).click().run()
+    test.button(key=undo.APPLY_KEY).click().run()
     assert contents(seeded_engine) == set()
 
 
 def test_a_plan_that_went_stale_is_refused(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     change = moved_to_porto(seeded_engine)
-    test = history(dashboard, seeded_engine, h_view=history_undo.LABEL, h_by="maria")
+    test = history(dashboard, seeded_engine, h_view=undo.LABEL, h_by="maria")
     seeded_engine.update(ANA, change.key, content="Ana lives in Faro.", actor="ben")
-    test.button(key=history_undo.APPLY_KEY).click().run()
+    test.button(key=undo.APPLY_KEY).click().run()
     assert "Ana lives in Faro." in contents(seeded_engine)
     assert "Nothing was changed" in test.error[0].value
 
@@ -251,7 +254,7 @@ def test_a_namespace_is_compared_with_how_it_was(
         ("Reworded", LISBON, PORTO),
         ("Relabelled", "Ana's favourite drink is green tea.", "Ana's favourite drink is green tea."),
     ]
-    test = history(dashboard, seeded_engine, **query, state={history_compare.WHAT_KEY: "same"})
+    test = history(dashboard, seeded_engine, **query, state={compare.WHAT_KEY: "same"})
     assert len(test.dataframe[0].value) == 1
 
 
@@ -266,7 +269,7 @@ def test_what_was_trimmed_is_not_guessed(dashboard: Dashboard, seeded_engine: Me
 def test_an_empty_history_says_so(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     says = {
         "Changes": "Nothing has changed here yet",
-        history_undo.LABEL: "Choose whose changes to take back",
+        undo.LABEL: "Choose whose changes to take back",
         "Then and now": "Nothing is remembered here yet",
     }
     for view, words in says.items():

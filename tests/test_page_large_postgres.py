@@ -15,14 +15,14 @@ import psycopg
 import pytest
 from langchain_core.embeddings import Embeddings
 from langgraph.store.postgres import PostgresStore
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from postgres_fixture import Server, running_server
 from streamlit.testing.v1 import AppTest
 
-from app.recall_query import QUERY_KEY
-from app.session import CONNECTION_KEY
+from app.session.session import CONNECTION_KEY
+from app.views.recall.query import QUERY_KEY
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("large-postgres")]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from mnemoscope import ExtractedFact, MemoryEngine
+from mnemoscope.core.records import MemoryRecord
 from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.index import ScopeIndex
-from mnemoscope.records import MemoryRecord
+from mnemoscope.index.scope import ScopeIndex
 from streamlit.testing.v1 import AppTest
 
-from app import overview_charts
-from app.overview_summary import Point, summarise
+from app.views.overview import charts
+from app.views.overview.summary import Point, summarise
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -73,10 +73,11 @@ def test_a_click_on_a_change_opens_its_memory_in_browse(
 ) -> None:
     went: list[dict[str, Any]] = []
     monkeypatch.setattr("streamlit.switch_page", lambda _page, query_params: went.append(query_params))
-    from app import overview_sections, tables
+    from app.components import tables
+    from app.views.overview import sections
 
     changes = seeded_engine.history((), limit=20)
-    key = tables.key_of(overview_sections.CHANGES_KEY, [(change.namespace, change.id) for change in changes])
+    key = tables.key_of(sections.CHANGES_KEY, [(change.namespace, change.id) for change in changes])
     dashboard(seeded_engine, state={key: {"selection": {"rows": [], "columns": [], "cells": [[0, "text"]]}}})
     assert went == [{"b_key": changes[0].key, "b_in": ["memories", "ben"]}]
 
@@ -86,9 +87,10 @@ def test_a_click_on_a_namespace_browses_it(
 ) -> None:
     went: list[dict[str, Any]] = []
     monkeypatch.setattr("streamlit.switch_page", lambda _page, query_params: went.append(query_params))
-    from app import overview_sections, tables
+    from app.components import tables
+    from app.views.overview import sections as sections
 
-    key = tables.key_of(overview_sections.NAMESPACES_KEY, [(ANA, ""), (("memories", "ben"), "")])
+    key = tables.key_of(sections.NAMESPACES_KEY, [(ANA, ""), (("memories", "ben"), "")])
     dashboard(seeded_engine, state={key: {"selection": {"rows": [], "columns": [], "cells": [[1, "count"]]}}})
     assert went == [{"ns": ["memories", "ben"]}]
 
@@ -141,14 +143,14 @@ def test_unknown_importance_is_counted_apart() -> None:
 
 
 def test_hostile_category_names_are_escaped_in_the_chart() -> None:
-    figure = overview_charts.categories({"<a href='http://example.invalid'>x</a>": 2, "b": 1})
+    figure = charts.categories({"<a href='http://example.invalid'>x</a>": 2, "b": 1})
     drawn = json.dumps(figure.to_plotly_json()["layout"]["yaxis"]["ticktext"])
     assert "<a" not in drawn
     assert "&lt;a href" in drawn
 
 
 def test_growth_within_one_day_is_a_mark_that_is_seen() -> None:
-    figure = overview_charts.growth([Point(date(2026, 5, 4), made=3, total=3)])
+    figure = charts.growth([Point(date(2026, 5, 4), made=3, total=3)])
     assert figure.data[0].mode == "lines+markers"
     assert figure.layout.yaxis.range[1] > 3
     assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]

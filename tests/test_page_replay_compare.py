@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from engine_fixture import engine_over, facts
 from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.plans import Plan
+from mnemoscope.consolidation.plan import Plan
 from streamlit.testing.v1 import AppTest
 
-from app import replay_base, replay_compare, replay_measure, replay_setups
-from app.replay_columns import DIFFERENCES_KEY
-from app.replay_pairs import Pair, pairs
+from app.views.replay.compare import base as replay_base
+from app.views.replay.compare import compare, measure, setups
+from app.views.replay.compare.columns import DIFFERENCES_KEY
+from app.views.replay.compare.pairs import Pair, pairs
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -22,7 +23,7 @@ LYON = {"p_sample": "ana-moves-to-lyon", "ns": list(EVE), "p_mode": "compare"}
 
 
 def compared(test: AppTest) -> AppTest:
-    test.button(key=replay_compare.COMPARE_KEY).click().run()
+    test.button(key=compare.COMPARE_KEY).click().run()
     assert not test.exception
     return test
 
@@ -37,7 +38,7 @@ def markup(test: AppTest) -> str:
 
 def plans_of(test: AppTest) -> tuple[Plan, Plan]:
     comparison = test.session_state["replay.comparison"]
-    assert isinstance(comparison, replay_compare.Comparison)
+    assert isinstance(comparison, compare.Comparison)
     return comparison.plans
 
 
@@ -73,13 +74,13 @@ def test_a_threshold_of_its_own_is_used_and_another_setting_needs_another_look(
     dashboard: Dashboard, empty_engine: MemoryEngine
 ) -> None:
     test = dashboard(empty_engine, "replay", query=LYON)
-    test.slider(key=replay_setups.key_of("right", "threshold_rules")).set_value(0.9).run()
+    test.slider(key=setups.key_of("right", "threshold_rules")).set_value(0.9).run()
     compared(test)
     assert [each.config.consolidation_threshold for each in plans_of(test)] == [
         empty_engine.config.consolidation_threshold,
         0.9,
     ]
-    test.slider(key=replay_setups.key_of("right", "threshold_rules")).set_value(0.8).run()
+    test.slider(key=setups.key_of("right", "threshold_rules")).set_value(0.8).run()
     assert "Nothing is compared yet" in markup(test)
 
 
@@ -108,9 +109,9 @@ def test_a_namespace_too_large_to_copy_is_refused(
 
 def test_an_unknown_model_is_an_error_that_says_so(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = dashboard(empty_engine, "replay", query=LYON)
-    test.selectbox(key=replay_setups.key_of("right", "reader")).set_value("model").run()
-    assert test.button(key=replay_compare.COMPARE_KEY).disabled
-    test.text_input(key=replay_setups.key_of("right", "model")).set_value("nobody:nothing").run()
+    test.selectbox(key=setups.key_of("right", "reader")).set_value("model").run()
+    assert test.button(key=compare.COMPARE_KEY).disabled
+    test.text_input(key=setups.key_of("right", "model")).set_value("nobody:nothing").run()
     compared(test)
     assert "The configuration cannot be used" in markup(test)
 
@@ -146,7 +147,7 @@ def test_both_setups_are_measured_and_the_better_one_is_named_by_conversation(
 ) -> None:
     engine = with_extractor(empty_engine, "User moved to Lyon last month")
     test = dashboard(engine, "replay", query=LYON)
-    test.button(key=replay_measure.MEASURE_KEY).click().run()
+    test.button(key=measure.MEASURE_KEY).click().run()
     assert not test.exception
     cases, figures = (frame.value for frame in test.dataframe[:2])
     recall = figures[figures["figure"] == "recall"].iloc[0]
@@ -159,7 +160,7 @@ def test_both_setups_are_measured_and_the_better_one_is_named_by_conversation(
 
 def test_a_file_that_is_no_outcome_is_refused(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = dashboard(empty_engine, "replay", query=LYON)
-    test.file_uploader(key=replay_measure.FILES_KEY).set_value([("x.json", b"{}", "application/json")]).run()
-    test.button(key=replay_measure.MEASURE_KEY).click().run()
+    test.file_uploader(key=measure.FILES_KEY).set_value([("x.json", b"{}", "application/json")]).run()
+    test.button(key=measure.MEASURE_KEY).click().run()
     assert not test.exception
     assert "This is not a sample conversation" in plain(test)

@@ -14,16 +14,18 @@ from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langgraph.checkpoint.sqlite import SqliteSaver
 from mnemoscope import MemoryEngine
-from mnemoscope.messages import Message, Transcript
-from mnemoscope.samples import load_samples, read_sample
+from mnemoscope.conversations.messages import Message, Transcript
+from mnemoscope.conversations.samples import load_samples, read_sample
 from streamlit.testing.v1 import AppTest
 
-from app import replay_commit, replay_thread, replay_upload
-from app.replay_chosen import joined
-from app.replay_conversation import ALL_KEY, ORIGIN_KEY
-from app.replay_expected import expected_of
-from app.replay_run import Run
-from app.replay_setting import PLAN_KEY
+from app.views.replay.plan import commit
+from app.views.replay.plan.expected import expected_of
+from app.views.replay.plan.run import Run
+from app.views.replay.source import thread as replay_thread
+from app.views.replay.source import upload
+from app.views.replay.source.chosen import joined
+from app.views.replay.source.conversation import ALL_KEY, ORIGIN_KEY
+from app.views.replay.source.setting import PLAN_KEY
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -70,7 +72,7 @@ def test_a_thread_is_replayed_and_its_memories_lead_back_to_their_turns(
     before = checkpoints.read_bytes()
     test = threads(dashboard, empty_engine, checkpoints)
     test.selectbox(key=replay_thread.THREAD_KEY).set_value("one").run()
-    planned(test).button(key=replay_commit.COMMIT_KEY).click().run()
+    planned(test).button(key=commit.COMMIT_KEY).click().run()
     [record] = empty_engine.list(EVE)
     assert (record.content, record.evidence[0].source) == ("User plays the cello", "thread/one")
     run = empty_engine.run(record.evidence[0].run or "")
@@ -158,12 +160,12 @@ def test_all_conversations_of_a_file_are_one_plan_in_their_order(
     talks = ("I live in Oslo.", "I moved to Rome.")
     lines = "\n".join(json.dumps({"messages": [{"role": "user", "content": text}]}) for text in talks)
     test = dashboard(empty_engine, "replay", query={"ns": list(EVE)}, writing=True, state={ORIGIN_KEY: "upload"})
-    test.file_uploader(key=replay_upload.UPLOAD_KEY).set_value(("talks.jsonl", lines.encode(), "")).run()
+    test.file_uploader(key=upload.UPLOAD_KEY).set_value(("talks.jsonl", lines.encode(), "")).run()
     test.checkbox(key=ALL_KEY).check().run()
     planned(test)
     ids = [message.id.partition("/")[0] for message in run_of(test).plan.messages]
     assert ids == ["conversation-1", "conversation-2"]
-    test.button(key=replay_commit.COMMIT_KEY).click().run()
+    test.button(key=commit.COMMIT_KEY).click().run()
     assert {change.group for change in empty_engine.history(EVE)} == {run_of(test).group}
     assert contents(empty_engine)
 

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 from mnemoscope import MemoryEngine, PromptBook
-from mnemoscope.models import prompt_text, prompt_version
-from mnemoscope.replay_evaluation import CaseResult, Match
+from mnemoscope.models.client import prompt_text, prompt_version
+from mnemoscope.replay.measure import CaseResult, Match
 from openai_server import OpenAIServer, Reply, hangs, says
 from streamlit.testing.v1 import AppTest
 
-from app import replay_measure, replay_prompts, replay_work
-from app.replay_measure import verdict
-from app.replay_workbench import AGAINST_KEY, MODEL_KEY, PURPOSE_KEY
+from app.views.replay.compare import measure, prompts
+from app.views.replay.compare.measure import verdict
+from app.views.replay.compare.workbench import AGAINST_KEY, MODEL_KEY, PURPOSE_KEY
+from app.views.replay.plan import work
 
 Dashboard = Callable[..., AppTest]
 WORKBENCH: dict[str, str | list[str]] = {"p_mode": "prompt"}
@@ -60,12 +61,12 @@ def words(test: AppTest) -> str:
 
 def measured(test: AppTest) -> AppTest:
     test.text_input(key=MODEL_KEY).set_value("openai:test-model").run()
-    return clicked(uploaded(test, TALK), replay_measure.MEASURE_KEY)
+    return clicked(uploaded(test, TALK), measure.MEASURE_KEY)
 
 
 def uploaded(test: AppTest, talk: dict[str, Any]) -> AppTest:
     upload = [("cat.json", json.dumps(talk).encode(), "application/json")]
-    test.file_uploader(key=replay_measure.FILES_KEY).set_value(upload).run()
+    test.file_uploader(key=measure.FILES_KEY).set_value(upload).run()
     return test
 
 
@@ -73,22 +74,22 @@ def test_without_a_model_the_workbench_says_so_and_what_to_do(dashboard: Dashboa
     test = dashboard(empty_engine, "replay", query=WORKBENCH)
     assert "No model is configured here." in words(test)
     assert "`--model`" in words(test)
-    assert test.button(key=replay_measure.MEASURE_KEY).disabled
+    assert test.button(key=measure.MEASURE_KEY).disabled
     assert "Name a model above to measure." in words(test)
 
 
 def test_a_wording_is_kept_with_its_name_and_put_to_use(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = edited(dashboard(empty_engine, "replay", query=WORKBENCH, writing=True))
-    assert test.button(key=replay_prompts.USE_KEY).disabled
-    test.text_input(key=replay_prompts.NAME_KEY).set_value("<b>pets</b>").run()
-    test.text_input(key=replay_prompts.NOTE_KEY).set_value("too many facts").run()
-    clicked(test, replay_prompts.SAVE_KEY)
+    assert test.button(key=prompts.USE_KEY).disabled
+    test.text_input(key=prompts.NAME_KEY).set_value("<b>pets</b>").run()
+    test.text_input(key=prompts.NOTE_KEY).set_value("too many facts").run()
+    clicked(test, prompts.SAVE_KEY)
     book = PromptBook(empty_engine.adapter)
     kept = book.find(prompt_version(OWN))
     assert (kept.text, kept.name, kept.note, kept.actor) == (OWN, "<b>pets</b>", "too many facts", "tester")
-    assert test.session_state[replay_prompts.VERSION_KEY] == kept.id
+    assert test.session_state[prompts.VERSION_KEY] == kept.id
     assert book.in_use().text == prompt_text("extract")
-    clicked(test, replay_prompts.USE_KEY)
+    clicked(test, prompts.USE_KEY)
     assert book.in_use() == kept
     assert "This wording is kept, and in use." in words(test)
     [table] = [frame.value for frame in test.dataframe if "version" in frame.value]
@@ -98,7 +99,7 @@ def test_a_wording_is_kept_with_its_name_and_put_to_use(dashboard: Dashboard, em
 
 def test_while_writing_is_off_nothing_is_kept(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = edited(dashboard(empty_engine, "replay", query=WORKBENCH))
-    assert test.button(key=replay_prompts.SAVE_KEY).disabled
+    assert test.button(key=prompts.SAVE_KEY).disabled
     assert "Writing is off" in words(test)
 
 
@@ -129,10 +130,10 @@ def test_measuring_can_be_cancelled(
 ) -> None:
     model(hangs)
     test = edited(dashboard(empty_engine, "replay", query=WORKBENCH))
-    monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.05)
     measured(test)
     assert test.session_state["replay.work-measure"].is_running
-    clicked(test, replay_work.cancel_key(replay_measure.WORK))
+    clicked(test, work.cancel_key(measure.WORK))
     assert "Cancelled before it was done. Nothing was written." in words(test)
 
 

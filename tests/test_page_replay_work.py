@@ -8,14 +8,17 @@ from collections.abc import Callable
 import pytest
 from engine_fixture import facts
 from mnemoscope import MemoryEngine, Withheld
-from mnemoscope.facts import ExtractedFact, Extraction
-from mnemoscope.proposals import REASONS
+from mnemoscope.extraction.facts import ExtractedFact, Extraction
+from mnemoscope.extraction.proposals import REASONS
 from openai_server import OpenAIServer, hangs, says
 from streamlit.testing.v1 import AppTest
 
-from app import replay_columns, replay_commit, replay_compare, replay_run, replay_setups, replay_withheld, replay_work
-from app.replay_mode import MODE_KEY
-from app.replay_setting import PLAN_KEY
+from app.views.replay.compare import columns, compare, setups
+from app.views.replay.compare.mode import MODE_KEY
+from app.views.replay.plan import commit, run
+from app.views.replay.plan import withheld as replay_withheld
+from app.views.replay.plan import work as replay_work
+from app.views.replay.source.setting import PLAN_KEY
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -48,8 +51,8 @@ class Doubtful:
 
 
 def with_model(test: AppTest, side: str) -> AppTest:
-    test.selectbox(key=replay_setups.key_of(side, "reader")).set_value("model").run()
-    test.text_input(key=replay_setups.key_of(side, "model")).set_value("openai:test-model").run()
+    test.selectbox(key=setups.key_of(side, "reader")).set_value("model").run()
+    test.text_input(key=setups.key_of(side, "model")).set_value("openai:test-model").run()
     return test
 
 
@@ -73,7 +76,7 @@ def test_a_model_stands_beside_the_rules_with_the_differences_marked(
 ) -> None:
     server = model(says({"facts": SAID}))
     test = with_model(dashboard(empty_engine, "replay", query=COMPARE), "left")
-    clicked(test, replay_compare.COMPARE_KEY)
+    clicked(test, compare.COMPARE_KEY)
     shown = words(test)
     assert "Ana left Farfetch for Ubisoft in March" in shown
     assert "User left Farfetch for Ubisoft" in shown
@@ -92,12 +95,12 @@ def test_a_column_is_corrected_and_committed_from_its_own_reading(
 ) -> None:
     server = model(says({"facts": SAID}))
     test = with_model(dashboard(empty_engine, "replay", query=COMPARE, writing=True), "left")
-    clicked(test, replay_compare.COMPARE_KEY)
-    clicked(test, replay_columns.TAKE_KEYS[0])
+    clicked(test, compare.COMPARE_KEY)
+    clicked(test, columns.TAKE_KEYS[0])
     assert test.session_state[MODE_KEY] == "plan"
     assert contents(empty_engine) == set()
     clicked(test, replay_withheld.let_in_key(0))
-    clicked(test, replay_commit.COMMIT_KEY)
+    clicked(test, commit.COMMIT_KEY)
     records = {record.content: record for record in empty_engine.list(EVE)}
     assert set(records) == {"Ana left Farfetch for Ubisoft in March", "Ana owns a boat"}
     [evidence] = records["Ana left Farfetch for Ubisoft in March"].evidence
@@ -113,9 +116,9 @@ def test_what_is_held_back_is_shown_and_let_in_as_the_operators_choice(
     test = clicked(dashboard(engine, "replay", query=SAMPLE, writing=True), PLAN_KEY)
     assert REASONS["unsupported"] in words(test)
     clicked(test, replay_withheld.let_in_key(0))
-    assert test.button(key=replay_commit.COMMIT_KEY).label == "Commit both facts"
+    assert test.button(key=commit.COMMIT_KEY).label == "Commit both facts"
     assert "engine.replan(plan, let_in=[0], actor='tester')" in words(test)
-    clicked(test, replay_commit.COMMIT_KEY)
+    clicked(test, commit.COMMIT_KEY)
     [change] = [each for each in engine.history(EVE) if each.text_after == "Ana owns <b>a boat</b>"]
     assert change.actor == "tester"
     assert change.reason.startswith("Let in by tester, though held back: Its quote is not in the conversation.")
@@ -130,14 +133,14 @@ def test_a_wait_for_a_model_shows_its_progress_and_a_cancel_frees_the_page(
     model(hangs)
     test = with_model(dashboard(empty_engine, "replay", query=COMPARE), "left")
     monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 0.05)
-    clicked(test, replay_compare.COMPARE_KEY)
-    assert test.button(key=replay_compare.COMPARE_KEY).disabled
+    clicked(test, compare.COMPARE_KEY)
+    assert test.button(key=compare.COMPARE_KEY).disabled
     work = test.session_state["replay.work-compare"]
     assert work.is_running
-    clicked(test, replay_work.cancel_key(replay_compare.WORK))
+    clicked(test, replay_work.cancel_key(compare.WORK))
     assert work.is_cancelled
     assert "Cancelled before it was done. Nothing was written." in words(test)
-    assert not test.button(key=replay_compare.COMPARE_KEY).disabled
+    assert not test.button(key=compare.COMPARE_KEY).disabled
     assert empty_engine.history() == []
 
 
@@ -153,7 +156,7 @@ def test_a_plan_is_made_beside_the_page_and_can_be_cancelled(
     monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 0.05)
     clicked(test, PLAN_KEY)
     assert "Reading the conversation" in words(test)
-    clicked(test, replay_work.cancel_key(replay_run.WORK))
+    clicked(test, replay_work.cancel_key(run.WORK))
     assert "Cancelled before it was done." in words(test)
     assert not test.button(key=PLAN_KEY).disabled
     assert "replay.run" not in test.session_state

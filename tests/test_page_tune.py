@@ -9,23 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.calibration import LabelBook
-from mnemoscope.cases import Case, CaseBook, case
-from mnemoscope.config_profiles import ProfileBook
-from mnemoscope.metrics import Interval
+from mnemoscope.consolidation.calibration import LabelBook
+from mnemoscope.evaluation.metrics import Interval
+from mnemoscope.recall.cases import Case, CaseBook, case
+from mnemoscope.recall.profiles import ProfileBook
 from mnemoscope.stores.base import Write
 from streamlit.testing.v1 import AppTest
 
-from app import feedback, history_change, tune_charts, tune_new_case, tune_offers
-from app.scope import Scope
-from app.tune_cases import DELETE_KEY
-from app.tune_compare import METRIC_KEY, PROFILES_KEY, verdict
-from app.tune_import import read
-from app.tune_new_case import EXPECTED_KEY, QUERY_KEY, SAVE_KEY
-from app.tune_profile import NAME_KEY
-from app.tune_profile import SAVE_KEY as PROFILE_SAVE_KEY
-from app.tune_search import FLOOR_KEY, START_KEY
-from app.tune_threshold import LABEL_KEYS, SKIP_KEY
+from app.components import feedback
+from app.session.scope import Scope
+from app.views.history import change
+from app.views.tune import charts, new_case, offers
+from app.views.tune.cases import DELETE_KEY
+from app.views.tune.compare import METRIC_KEY, PROFILES_KEY, verdict
+from app.views.tune.importing import read
+from app.views.tune.new_case import EXPECTED_KEY, QUERY_KEY, SAVE_KEY
+from app.views.tune.profile import NAME_KEY
+from app.views.tune.profile import SAVE_KEY as PROFILE_SAVE_KEY
+from app.views.tune.search import FLOOR_KEY, START_KEY
+from app.views.tune.threshold import LABEL_KEYS, SKIP_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -118,7 +120,7 @@ def test_keys_are_shown_as_the_memories_they_name_but_private_ones_are_not(
 
 
 def test_ticked_cases_are_deleted(dashboard: Dashboard, judged: MemoryEngine) -> None:
-    from app.tables import key_of
+    from app.components.tables import key_of
 
     cases = CaseBook(judged.adapter).all()
     key = key_of("tune.cases", [(each.namespace, each.id) for each in cases])
@@ -138,11 +140,11 @@ def test_cases_come_from_feedback_by_one_click_and_can_be_undone(
     empty_engine.feedback(result.id, recalled["green tea"], useful=True)
     empty_engine.feedback(result.id, recalled["a red door"], useful=False)
     test = dashboard(empty_engine, "tune", query=HERE, writing=True)
-    test.button(key=tune_offers.KEEP_KEY).click().run()
+    test.button(key=offers.KEEP_KEY).click().run()
     assert not test.exception
     [kept] = empty_engine.cases()
     assert (kept.query, kept.expected, kept.unwanted) == ("tea?", (recalled["green tea"],), (recalled["a red door"],))
-    assert tune_offers.KEEP_KEY not in [each.key for each in test.button]
+    assert offers.KEEP_KEY not in [each.key for each in test.button]
     test.button(key=feedback.UNDO_KEY).click().run()
     assert empty_engine.cases() == []
 
@@ -151,14 +153,14 @@ def test_what_agents_asked_most_begins_a_case(dashboard: Dashboard, seeded_engin
     for query in ("once", HOSTILE, HOSTILE):
         seeded_engine.recall(query, ANA, limit=1)
     test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
-    first, second = test.selectbox(key=tune_offers.ASKED_KEY).options
+    first, second = test.selectbox(key=offers.ASKED_KEY).options
     assert "2 times" in first
     assert second.startswith("once  ·  1 time")
-    test.selectbox(key=tune_offers.ASKED_KEY).select_index(1).run()
-    assert test.text_input(key=tune_new_case.QUERY_KEY).value == "once"
+    test.selectbox(key=offers.ASKED_KEY).select_index(1).run()
+    assert test.text_input(key=new_case.QUERY_KEY).value == "once"
     seeded_engine.save_cases([case("once", ANA, expected=["x"])])
     test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
-    assert len(test.selectbox(key=tune_offers.ASKED_KEY).options) == 1
+    assert len(test.selectbox(key=offers.ASKED_KEY).options) == 1
 
 
 def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, judged: MemoryEngine) -> None:
@@ -167,7 +169,7 @@ def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, jud
     assert not test.exception
     assert "Case: word" in test.dataframe[0].value["text"][0]
     assert "There was no such entry after." in [each.value for each in test.caption]
-    test.button(key=history_change.UNDO_KEY).click().run()
+    test.button(key=change.UNDO_KEY).click().run()
     assert len(judged.cases()) == 12
 
 
@@ -295,5 +297,5 @@ def test_a_verdict_says_no_more_than_the_interval_proves(low: float, high: float
 
 
 def test_names_in_charts_are_text_not_markup() -> None:
-    figure: Any = tune_charts.intervals({"<a href='x'>y</a>": Interval(0.5, 0.4, 0.6), "none": None})
+    figure: Any = charts.intervals({"<a href='x'>y</a>": Interval(0.5, 0.4, 0.6), "none": None})
     assert figure.layout.yaxis.ticktext == ("&lt;a href='x'&gt;y&lt;/a&gt;",)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from engine_fixture import ANA, KINDS, START, Ticking, contents, opened
 from mnemoscope import InputError, LLMConsolidator, LLMExtractor, MemoryEngine, NotFoundError, PromptBook
-from mnemoscope.changes import book
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.models import prompt_text, prompt_version
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.journal.changes import book
+from mnemoscope.models.client import prompt_text, prompt_version
 from openai_server import client, says, serving
 
 OWN = "Write down pets alone."

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.index_budget import process_budget
+from mnemoscope.index.budget import process_budget
 from streamlit.testing.v1 import AppTest
 
-from app import reach
+from app.shell import reach
 
 Dashboard = Callable[..., AppTest]
 

@@ -43,7 +43,7 @@ def test_every_setting_is_documented_with_its_default(knob: str) -> None:
 
 
 def test_every_page_has_its_paragraph() -> None:
-    from app.navigation import PAGES
+    from app.session.navigation import PAGES
 
     for page in PAGES:
         assert f"**{page.title}**" in README, page.title

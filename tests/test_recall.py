@@ -36,7 +36,7 @@ from mnemoscope import (
     NamespaceError,
     StoreError,
 )
-from mnemoscope.scoring import reasons_of
+from mnemoscope.recall.scoring import reasons_of
 from mnemoscope.stores.base import Write
 from mnemoscope.stores.generic import GenericAdapter
 
@@ -444,7 +444,7 @@ def test_times_are_told_by_the_step_that_took_them(ago: timedelta | None, monkey
     seconds = [0.0]
     engine = engine_over(memory_store(Slow()))
     engine.remember_facts(facts("tea"), ANA)
-    monkeypatch.setattr("mnemoscope.recalling.time", SimpleNamespace(perf_counter=lambda: seconds[0]))
+    monkeypatch.setattr("mnemoscope.recall.pipeline.time", SimpleNamespace(perf_counter=lambda: seconds[0]))
     timings = engine.recall("tea", ANA, as_of=None if ago is None else engine._clock() - ago).timings
     assert dict(timings) == {"embed": 5.0, "fetch": 0.0, "rank": 0.0}
 

@@ -15,9 +15,9 @@ from engine_fixture import engine_over, facts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mnemoscope import Drop, InputError, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.budget import prompt_line, tokens_of
-from mnemoscope.explaining import Standing
-from mnemoscope.rendering import node_text
+from mnemoscope.recall.explanation import Standing
+from mnemoscope.recall.rendering import node_text
+from mnemoscope.recall.token_budget import prompt_line, tokens_of
 from stores_fixture import BACKENDS, EMBEDDINGS, put
 
 ANA, BELOW = ("memories", "ana"), ("memories", "ana", "work")

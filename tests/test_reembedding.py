@@ -18,10 +18,10 @@ import pytest
 from engine_fixture import CountingEmbeddings, facts
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.calibration import Pair
-from mnemoscope.cases import case
-from mnemoscope.config_profiles import Profile
-from mnemoscope.embedders import Known
+from mnemoscope.consolidation.calibration import Pair
+from mnemoscope.embedding.active import Known
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding.identity import IDENTITY_AT, EmbedderIdentity, indexed_text, stored_identity
 from mnemoscope.errors import (
     ConfigurationError,
     ConflictError,
@@ -32,17 +32,16 @@ from mnemoscope.errors import (
     PermissionDeniedError,
     StoreError,
 )
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.identity import IDENTITY_AT, EmbedderIdentity, stored_identity
-from mnemoscope.indexed import indexed_text
-from mnemoscope.journal import book
-from mnemoscope.reembed_job import MADE_WHILE_WAITING, Pace, ReembedJob
-from mnemoscope.reembed_state import LEASE, REEMBEDDING_AT, ReembedState, worker_name
-from mnemoscope.stores import adapt
+from mnemoscope.journal.changes import book
+from mnemoscope.recall.cases import case
+from mnemoscope.recall.profiles import Profile
+from mnemoscope.reembedding.job import MADE_WHILE_WAITING, Pace, ReembedJob
+from mnemoscope.reembedding.state import LEASE, REEMBEDDING_AT, ReembedState, worker_name
 from mnemoscope.stores.base import Guard, Snapshot, Write
-from mnemoscope.stores.postgres import open_postgres
-from mnemoscope.stores.postgres_writing import lock
-from mnemoscope.stores.sqlite import open_sqlite
+from mnemoscope.stores.choice import adapt
+from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope.stores.postgres.writing import lock
+from mnemoscope.stores.sqlite.connection import open_sqlite
 from mnemoscope.stores.view import View
 from stores_fixture import memory_store, postgres_database
 
@@ -294,7 +293,7 @@ def test_a_store_that_is_written_all_the_while_is_finished_while_writers_wait(fi
 def test_a_store_that_is_written_faster_than_it_is_embedded_is_left_as_it_is(
     filled: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemoscope.reembed_job.MADE_WHILE_WAITING", 0)
+    monkeypatch.setattr("mnemoscope.reembedding.job.MADE_WHILE_WAITING", 0)
     engine, writer = filled.engine(HashingEmbeddings(NEW)), filled.engine()
     number = iter(range(1000))
 

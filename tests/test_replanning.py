@@ -18,8 +18,8 @@ from mnemoscope import (
     edit_decision,
     edit_fact,
 )
-from mnemoscope.messages import Message
-from mnemoscope.proposals import REASONS
+from mnemoscope.conversations.messages import Message
+from mnemoscope.extraction.proposals import REASONS
 
 INVENTED = ExtractedFact(content="Ana owns a boat", quote="my boat", message_ids=["m1", "m9"], importance=0.7)
 STEERED = ExtractedFact(content="Ana likes tea", quote="I like tea", message_ids=["m1"])

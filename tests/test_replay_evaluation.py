@@ -12,17 +12,18 @@ import pytest
 from click.testing import CliRunner
 from engine_fixture import ANA, Vectors, contents, engine_over, facts
 from mnemoscope import ConfigurationError, Evidence, ExtractedFact, MemoryConfig, MemoryRecord, Message, ModelError
-from mnemoscope import replay_setup as setups
-from mnemoscope.embedding import load_embeddings
-from mnemoscope.facts import Extraction, ModelCall
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.replay_evaluation import Match, ReplayCase, case_of, evaluate, matched
-from mnemoscope.replay_setup import ReplaySetup, memories_at, read_setup, scratch_engine
-from mnemoscope.rule_consolidation import RuleConsolidator
-from mnemoscope.samples import ExpectedMemory, SampleConversation, load_samples, read_sample, write_sample
+from mnemoscope.conversations.samples import ExpectedMemory, SampleConversation, load_samples, read_sample, write_sample
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding.named import load_embeddings
+from mnemoscope.errors import ModelCall
+from mnemoscope.extraction.facts import Extraction
+from mnemoscope.extraction.rules.consolidator import RuleConsolidator
+from mnemoscope.replay import setups as setups
+from mnemoscope.replay.measure import Match, ReplayCase, case_of, evaluate, matched
+from mnemoscope.replay.setups import ReplaySetup, memories_at, read_setup, scratch_engine
 from openai_server import says, serving
 
-from app.command_replay import replay
+from app.commands.replay import replay
 
 NOW = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
 

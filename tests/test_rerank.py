@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.hashing import HashingEmbeddings
-from mnemoscope.ranking import rank
-from mnemoscope.recall import widen
+from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.index.visibility import Visibility
+from mnemoscope.recall.ranking import rank
+from mnemoscope.recall.result import widen
 from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.visibility import Visibility
 
 ANA = ("memories", "ana")
 LATER = datetime(2100, 1, 1, tzinfo=UTC)

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from mnemoscope import ConfigurationError, MemoryEngine
-from mnemoscope.connections import load_connections
-from mnemoscope.roles import ROLES, Role, Roles, may, read_roles
+from mnemoscope.connections.config import load_connections
+from mnemoscope.connections.roles import ROLES, Role, Roles, may, read_roles
 from streamlit.testing.v1 import AppTest
 
-from app import feedback, sign_in
-from app.session import OPERATOR_KEY, WRITING_KEY
+from app.components import feedback
+from app.session import sign_in
+from app.session.session import OPERATOR_KEY, WRITING_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")

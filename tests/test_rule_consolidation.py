@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from mnemoscope.facts import ConsolidationDecision, ExtractedFact
-from mnemoscope.records import Evidence, MemoryRecord
-from mnemoscope.rule_consolidation import RuleConsolidator, compare
+from mnemoscope.core.records import Evidence, MemoryRecord
+from mnemoscope.extraction.facts import ConsolidationDecision, ExtractedFact
+from mnemoscope.extraction.rules.consolidator import RuleConsolidator, compare
 
 SAID_AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

@@ -22,9 +22,10 @@ from mnemoscope import (
     RuleExtractor,
     choose,
 )
-from mnemoscope.changes import book
-from mnemoscope.facts import Extraction, Judgement, ModelCall, Similar
-from mnemoscope.runs import NOT_KEPT
+from mnemoscope.consolidation.runs import NOT_KEPT
+from mnemoscope.errors import ModelCall
+from mnemoscope.extraction.facts import Extraction, Judgement, Similar
+from mnemoscope.journal.changes import book
 
 TALK = [
     Message("a1", "user", "I live in Lyon."),

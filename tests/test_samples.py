@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from mnemoscope.conversations.samples import SampleConversation, load_samples, read_sample
+from mnemoscope.core.records import Evidence, MemoryRecord
 from mnemoscope.errors import ConversationError
-from mnemoscope.facts import ExtractedFact
-from mnemoscope.records import Evidence, MemoryRecord
-from mnemoscope.rule_consolidation import RuleConsolidator
-from mnemoscope.rules import RuleExtractor
-from mnemoscope.samples import SampleConversation, load_samples, read_sample
+from mnemoscope.extraction.facts import ExtractedFact
+from mnemoscope.extraction.rules.consolidator import RuleConsolidator
+from mnemoscope.extraction.rules.extractor import RuleExtractor
 
 NOW = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
 SAMPLES = load_samples(NOW)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from mnemoscope import MemoryEngine
 from streamlit.testing.v1 import AppTest
 
-from app.namespace_tree import MOST_OFFERED, tree_of
-from app.scope import NAMESPACE_KEY, Scope, chosen_namespace
+from app.session.namespace_tree import MOST_OFFERED, tree_of
+from app.session.scope import NAMESPACE_KEY, Scope, chosen_namespace
 
 COUNTS = {("memories", "ana"): 3, ("memories", "ana", "work"): 2, ("other",): 1}
 

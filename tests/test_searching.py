@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from mnemoscope import ConfigurationError, InputError, MemoryConfig, MemoryEngine, ModelError
-from mnemoscope.searching import MOST_QUERIES
+from mnemoscope.agents.multi_query import MOST_QUERIES
 
 WAY = pytest.mark.parametrize("way", WAYS)
 TALK = {"messages": [HumanMessage("my dog Rex"), AIMessage("Fine dog."), HumanMessage("what should he eat?")]}

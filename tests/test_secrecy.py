@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from mnemoscope.core.secrets import MASK, expand, has_literal_secret, masked, scrub, secrets_in
 from mnemoscope.errors import ConfigurationError
-from mnemoscope.secrecy import MASK, expand, has_literal_secret, masked, scrub, secrets_in
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import streamlit
 
-from app import server, theme
-from app.navigation import PAGES, PAGES_FOLDER
+from app.components import theme
+from app.session.navigation import PAGES, PAGES_FOLDER
+from app.shell import server
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from engine_fixture import CountingEmbeddings, engine_over
 from mnemoscope import EmbeddingError, MemoryEngine
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 from mnemoscope.errors import StoreError, StoreUnavailableError
-from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.postgres.connection import open_postgres
 from postgres_fixture import Server, running_server
 from streamlit.testing.v1 import AppTest
 
-from app.recall_query import QUERY_KEY
+from app.views.recall.query import QUERY_KEY
 
 ANA = ("memories", "ana")
 TEXT = "Ana lives in Lisbon."

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mnemoscope.errors import ConfigurationError
 
-from app.settings import VARIABLES, Settings, data_folder
+from app.session.settings import VARIABLES, Settings, data_folder
 
 
 def test_settings_survive_the_way_to_the_script() -> None:

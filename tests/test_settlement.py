@@ -16,9 +16,9 @@ from mnemoscope import (
     edit_decision,
     edit_fact,
 )
-from mnemoscope.plans import Terms
-from mnemoscope.records import MemoryRecord
-from mnemoscope.settlement import Settlement, memory_key, merged_names
+from mnemoscope.consolidation.decisions import Settlement, memory_key, merged_names
+from mnemoscope.consolidation.plan import Terms
+from mnemoscope.core.records import MemoryRecord
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 

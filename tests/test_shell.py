@@ -9,10 +9,10 @@ from mnemoscope import MemoryEngine
 from mnemoscope.errors import StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
-from app import feedback
-from app.navigation import PAGES
-from app.scope import BELOW_KEY, NAMESPACE_KEY
-from app.session import WRITING_KEY
+from app.components import feedback
+from app.session.navigation import PAGES
+from app.session.scope import BELOW_KEY, NAMESPACE_KEY
+from app.session.session import WRITING_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from engine_fixture import ANA, BEN, KINDS, engine_over, facts, memory_store, opened
 from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine
-from mnemoscope.calibration import Pair, sample_pairs
-from mnemoscope.cases import case
-from mnemoscope.changes import book
-from mnemoscope.config_profiles import Profile
-from mnemoscope.stores import adapt
+from mnemoscope.consolidation.calibration import Pair, sample_pairs
+from mnemoscope.journal.changes import book
+from mnemoscope.recall.cases import case
+from mnemoscope.recall.profiles import Profile
 from mnemoscope.stores.base import Write
+from mnemoscope.stores.choice import adapt
 from mnemoscope.stores.view import View
 
 TEA = case("where is the tea", ANA, expected=["green tea in the kitchen"], note="asked often")

@@ -7,7 +7,7 @@ def three_states() -> None:
     import streamlit as st
     from mnemoscope.errors import ConflictError
 
-    from app import states
+    from app.components import states
 
     def clear() -> None:
         st.session_state["cleared"] = True

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mnemoscope import InputError, ModelError
-from mnemoscope.steps import Step, Steps, arun, called, on_thread, run
+from mnemoscope.core.execution import Step, Steps, arun, called, on_thread, run
 
 
 def double(number: int) -> int:

@@ -13,13 +13,13 @@ import numpy as np
 import psycopg
 import pytest
 from engine_fixture import engine_over, facts
-from mnemoscope.collecting import without_collecting
 from mnemoscope.errors import ConflictError
-from mnemoscope.index import IndexCache, ScopeIndex
-from mnemoscope.stores import written
+from mnemoscope.index.budget import without_collecting
+from mnemoscope.index.scope import IndexCache, ScopeIndex
 from mnemoscope.stores.base import Guard, TracksChanges, Write
+from mnemoscope.stores.sqlite import write_log as written
+from mnemoscope.stores.sqlite.write_log import WriteLog
 from mnemoscope.stores.view import View
-from mnemoscope.stores.written import WriteLog
 from stores_fixture import ANA, BACKENDS, Backend, contract_store, put
 
 BEN = ("memories", "ben")

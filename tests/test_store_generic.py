@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, engine_over
 from langgraph.store.base import BaseStore, ListNamespacesOp, Op, PutOp, Result, SearchOp
-from mnemoscope.checkup import check_up
-from mnemoscope.connections import Connection
+from mnemoscope.connections.config import Connection
 from mnemoscope.errors import StoreError
-from mnemoscope.leftovers import check_phantoms
-from mnemoscope.stores import adapt
+from mnemoscope.health.checkup import check_up
+from mnemoscope.health.leftovers import check_phantoms
 from mnemoscope.stores.base import Write
+from mnemoscope.stores.choice import adapt
 from stores_fixture import async_sqlite, memory_store
 
 TEXT = "Ana lives in Lisbon."

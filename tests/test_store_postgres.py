@@ -23,10 +23,13 @@ from mnemoscope.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from mnemoscope.stores import adapt, postgres_rows, postgres_writing
 from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
-from mnemoscope.stores.postgres import PostgresAdapter, open_postgres
-from mnemoscope.stores.vectors import nearest
+from mnemoscope.stores.choice import adapt
+from mnemoscope.stores.postgres import rows as postgres_rows
+from mnemoscope.stores.postgres import writing as postgres_writing
+from mnemoscope.stores.postgres.adapter import PostgresAdapter
+from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope.stores.snapshots import nearest
 from stores_fixture import (
     ANA,
     DIMENSIONS,

@@ -14,11 +14,11 @@ import pytest
 from langgraph.store.base import Item
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine
-from mnemoscope.checkup import check_up
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import Connection
+from mnemoscope.connections.config import Connection
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.embedding.hashing import HashingEmbeddings
 from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
-from mnemoscope.hashing import HashingEmbeddings
+from mnemoscope.health.checkup import check_up
 from mnemoscope.stores.server import ServerStore
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")

@@ -22,12 +22,12 @@ import pytest
 from engine_fixture import engine_over
 from langgraph.store.sqlite import SqliteStore
 from mnemoscope.errors import ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
-from mnemoscope.health import health_checks
-from mnemoscope.index import IndexCache
-from mnemoscope.stores import adapt, sqlite
+from mnemoscope.health.report import health_checks
+from mnemoscope.index.scope import IndexCache
 from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
-from mnemoscope.stores.sqlite import open_sqlite
-from mnemoscope.stores.sqlite_file import FileConnection
+from mnemoscope.stores.choice import adapt
+from mnemoscope.stores.sqlite import adapter as sqlite
+from mnemoscope.stores.sqlite.connection import FileConnection, open_sqlite
 from stores_fixture import ANA, DIMENSIONS, EMBEDDINGS, best_score, put, sqlite_rows
 
 
@@ -91,7 +91,7 @@ def test_a_database_without_a_store_is_named(path: Path) -> None:
 
 
 def test_a_locked_file_is_named(path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemoscope.stores.sqlite_file.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("mnemoscope.stores.sqlite.connection.BUSY_SECONDS", 0.05)
     store.conn.execute("BEGIN IMMEDIATE")
     assert "another process is writing" in refusal(path)
 

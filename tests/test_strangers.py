@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, KINDS, Ticking, decide, dump, engine_over, facts, opened
 from mnemoscope import ConflictError, ConsolidationDecision, InputError, MemoryConfig, MemoryEngine
-from mnemoscope.adoption import ADOPTED
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import load_connections
+from mnemoscope.connections.config import load_connections
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.core.payloads import text_of, with_text
+from mnemoscope.core.records import MemoryRecord
+from mnemoscope.curation.adoption import ADOPTED
 from mnemoscope.errors import ConfigurationError
-from mnemoscope.records import MemoryRecord
-from mnemoscope.shapes import text_of, with_text
-from mnemoscope.stores import adapt
 from mnemoscope.stores.base import StoreAdapter
+from mnemoscope.stores.choice import adapt
 from mnemoscope.stores.view import View
 
 DOCS = ("docs", "web")

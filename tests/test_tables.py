@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mnemoscope.records import MemoryRecord
+from mnemoscope.core.records import MemoryRecord
 
-from app import tables
+from app.components import tables
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -16,14 +16,14 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
 from mnemoscope import ConfigurationError
-from mnemoscope.namespaces import read_namespace
-from mnemoscope.templates import (
+from mnemoscope.agents.scopes import (
     MissingNamespaceError,
     NamespaceKey,
     NamespaceTemplate,
     SharedNamespaceWarning,
     scope_of,
 )
+from mnemoscope.core.namespaces import read_namespace
 
 TEMPLATE = NamespaceTemplate(("memories", "{user_id}"))
 

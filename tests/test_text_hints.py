@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from engine_fixture import Ticking, engine_over, opened
 from mnemoscope import TextHint
-from mnemoscope.connections import load_connections
+from mnemoscope.connections.config import load_connections
+from mnemoscope.curation.adoption import text_hints
 from mnemoscope.stores.base import StoredItem
-from mnemoscope.text_hints import text_hints
 
 DOCS = ("docs", "web")
 NOISE = {

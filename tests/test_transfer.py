@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from engine_fixture import ANA, BEN, Ticking, memory_store
 from mnemoscope import ConflictError, ExtractedFact, InputError, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.exporting import neutral, unneutral
 from mnemoscope.stores.base import Write
+from mnemoscope.transfer.exporting import neutral, unneutral
 
 HOSTILE = ["=1+1", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'tis", " =1", "\uff1d1", "plain", "\u200b=1"]
 

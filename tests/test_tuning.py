@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from engine_fixture import ANA, START, Vectors, engine_over, facts, memory_store
 from mnemoscope import CancelledWorkError, InputError, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.calibration import LabelBook, Pair, sample_pairs, suggested, threshold_curve
-from mnemoscope.cases import case
-from mnemoscope.evaluation import Judged, collect
+from mnemoscope.consolidation.calibration import LabelBook, Pair, sample_pairs, suggested, threshold_curve
+from mnemoscope.core.progress import Watch
+from mnemoscope.evaluation.recall import Judged, collect
+from mnemoscope.evaluation.tuning import GRID, MIN_SCORES, floors, halves, search
+from mnemoscope.recall.cases import case
 from mnemoscope.stores.base import Write
-from mnemoscope.tuning import GRID, MIN_SCORES, floors, halves, search
-from mnemoscope.watching import Watch
 
 
 def aged_store(count: int = 24) -> MemoryEngine:
@@ -97,7 +97,7 @@ def test_a_search_can_be_cancelled() -> None:
 
 
 def test_the_work_of_a_search_is_bounded_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemoscope.tuning._MOST_WORK", 1)
+    monkeypatch.setattr("mnemoscope.evaluation.tuning._MOST_WORK", 1)
     found = search(judged(8), MemoryConfig())
     assert len(found.trials) == 20
     assert found.skipped > 100

@@ -8,7 +8,7 @@ import weakref
 import pytest
 from engine_fixture import ANA, BEN, memory_store
 from mnemoscope import ConfigurationError
-from mnemoscope.turns import Turns, turns_of
+from mnemoscope.core.locks import Turns, turns_of
 
 
 def test_sync_callers_are_served_in_the_order_of_arrival() -> None:

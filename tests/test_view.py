@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connecting import engine_over, open_store
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import engine_over, open_store
 from mnemoscope.errors import PermissionDeniedError, StoreError
-from mnemoscope.stores import adapt
+from mnemoscope.stores.choice import adapt
 from mnemoscope.stores.view import View
 
 ANA, BEN, ANA_WORK, TEAM = ("memories", "ana"), ("memories", "ben"), ("memories", "ana", "work"), ("team", "red")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import Drop, InputError, MemoryRecord
-from mnemoscope.filters import compile_filter
-from mnemoscope.index import ScopeIndex
-from mnemoscope.visibility import Visibility
+from mnemoscope.core.filters import compile_filter
+from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.index.visibility import Visibility
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 

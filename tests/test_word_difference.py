@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as some
 
-from app.word_difference import Piece, compare
+from app.components.word_difference import Piece, compare
 
 
 def test_words_that_changed_stand_between_those_that_stayed() -> None:

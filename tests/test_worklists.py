@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from engine_fixture import ANA, BEN, START, Vectors, decide, engine_over, facts, memory_store
 from mnemoscope import CancelledWorkError, ConflictError, Evidence, InputError, MemoryEngine, MemoryRecord
-from mnemoscope.access import Access, Recalled
-from mnemoscope.index import ScopeIndex
-from mnemoscope.junk import junk_reason
-from mnemoscope.scripts import script_of
-from mnemoscope.sensitive import sensitive_parts
-from mnemoscope.survey import Criteria, Survey
-from mnemoscope.watching import Watch
-from mnemoscope.worklists import WORKLISTS
+from mnemoscope.core.progress import Watch
+from mnemoscope.extraction.sensitive import sensitive_parts
+from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.recall.access import Access, Recalled
+from mnemoscope.worklists.junk import junk_reason
+from mnemoscope.worklists.scripts import script_of
+from mnemoscope.worklists.survey import Criteria, Survey
+from mnemoscope.worklists.worklists import WORKLISTS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

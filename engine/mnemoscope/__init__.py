@@ -1,13 +1,28 @@
 """Mnemoscope: see, explain, tune and repair what LangGraph agents remember."""
 
-from .access import Access, Recalled
-from .adoption import Adoption, AdoptionPlan, Unadoptable
-from .background import Background
+from .agents.managers import aplan_without_store, plan_without_store
+from .agents.multi_query import MultiRecall
+from .agents.scopes import MissingNamespaceError, NamespaceTemplate, SharedNamespaceWarning
+from .background.jobs import Job
+from .background.queue_file import read_jobs
+from .background.workers import Background
 from .config import KNOBS, PRESETS, Knob, MemoryConfig
-from .consolidation import LLMConsolidator
-from .curation import Forgotten
-from .engine import Applied, Listing, MemoryEngine
-from .erasure import ErasureReceipt
+from .consolidation.apply import Applied
+from .consolidation.decisions import choose, edit_decision, edit_fact
+from .consolidation.llm_consolidator import LLMConsolidator
+from .consolidation.plan import Plan, PlannedChange, PlannedFact
+from .consolidation.runs import Run, RunFact
+from .conversations.checkpoints import Thread, list_threads, open_checkpointer, read_thread
+from .conversations.messages import Message
+from .core.progress import Watch
+from .core.records import Evidence, MemoryRecord
+from .curation.adoption import Adoption, AdoptionPlan, TextHint, Unadoptable
+from .curation.edits import Forgotten
+from .curation.erasure import ErasureReceipt
+from .curation.retention import Outlived, RetentionPlan, RetentionRule
+from .engine.facade import MemoryEngine
+from .engine.reading import Listing
+from .engine.tracing import ForgottenConversation
 from .errors import (
     CancelledWorkError,
     ConfigurationError,
@@ -19,6 +34,7 @@ from .errors import (
     FilterError,
     InputError,
     MnemoscopeError,
+    ModelCall,
     ModelError,
     NamespaceError,
     NotFoundError,
@@ -26,48 +42,25 @@ from .errors import (
     StoreError,
     StoreUnavailableError,
 )
-from .explaining import Explanation, PartStanding, Standing
-from .extraction import LLMExtractor
-from .facts import (
-    ConsolidationDecision,
-    ExtractedFact,
-    ExtractedFacts,
-    Extraction,
-    Judgement,
-    ModelCall,
-    Withheld,
-)
-from .findings import Finding, Proposal
-from .importing import ImportPlan, ImportRow
-from .jobs import Job
-from .journal import Change, Tombstone
-from .managers import aplan_without_store, plan_without_store
-from .messages import Message
-from .plans import Plan, PlannedChange, PlannedFact
-from .prompt_book import PromptBook, PromptUse, PromptVersion
-from .queue_file import read_jobs
-from .recall import Dropped, MemoryMatch, RecallResult
-from .records import Evidence, MemoryRecord
-from .reembed_state import ReembedState
-from .rejections import Rejection
-from .remedies import Remedy
-from .retention import Outlived, RetentionPlan, RetentionRule
-from .rule_consolidation import RuleConsolidator
-from .rules import RuleExtractor
-from .runs import Run, RunFact
-from .scoring import ScorePart, composite_score
-from .searching import MultiRecall
-from .settlement import choose, edit_decision, edit_fact
-from .survey import Criteria, Survey
-from .templates import MissingNamespaceError, NamespaceTemplate, SharedNamespaceWarning
-from .text_hints import TextHint
-from .threads import Thread, list_threads, open_checkpointer, read_thread
-from .tracing import ForgottenConversation
-from .trimming import Trimmed
-from .undoing import TakenBack, UndoPlan
-from .visibility import Drop
-from .watching import Watch
-from .worklists import WORKLISTS, Worklist
+from .extraction.facts import ConsolidationDecision, ExtractedFact, ExtractedFacts, Extraction, Judgement, Withheld
+from .extraction.llm import LLMExtractor
+from .extraction.rules.consolidator import RuleConsolidator
+from .extraction.rules.extractor import RuleExtractor
+from .index.visibility import Drop
+from .journal.changes import Change, Tombstone
+from .journal.trimming import Trimmed
+from .journal.undo import TakenBack, UndoPlan
+from .models.prompts import PromptBook, PromptUse, PromptVersion
+from .recall.access import Access, Recalled
+from .recall.explanation import Explanation, PartStanding, Standing
+from .recall.remedies import Remedy
+from .recall.result import Dropped, MemoryMatch, RecallResult
+from .recall.scoring import ScorePart, composite_score
+from .reembedding.state import ReembedState
+from .transfer.importing import ImportPlan, ImportRow
+from .worklists.findings import Finding, Proposal, Rejection
+from .worklists.survey import Criteria, Survey
+from .worklists.worklists import WORKLISTS, Worklist
 
 __all__ = [
     "KNOBS",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from .core.text import shown
 from .errors import ConfigurationError
-from .text import shown
 
 __all__ = ["KNOBS", "PRESETS", "Knob", "MemoryConfig"]
 

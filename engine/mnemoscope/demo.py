@@ -6,19 +6,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from .cases import case
 from .config import PRESETS
-from .embedding import BundledEmbeddings
-from .engine import MemoryEngine
-from .facts import ExtractedFact
-from .namespaces import Namespace
-from .rule_consolidation import RuleConsolidator
-from .rules import RuleExtractor
-from .samples import SampleConversation, load_samples
-from .stores.sqlite_file import open_sqlite
-from .times import to_iso, utc_now
+from .conversations.samples import SampleConversation, load_samples
+from .core.namespaces import Namespace
+from .core.times import to_iso, utc_now
+from .embedding.bundled import BundledEmbeddings
+from .engine.facade import MemoryEngine
+from .extraction.facts import ExtractedFact
+from .extraction.rules.consolidator import RuleConsolidator
+from .extraction.rules.extractor import RuleExtractor
+from .recall.cases import case
+from .stores.sqlite.connection import open_sqlite
 
 __all__ = ["build_demo"]
+
 
 ANA: Namespace = ("memories", "ana")
 MARIA: Namespace = ("memories", "maria")

@@ -1,4 +1,4 @@
-"""Every error this library raises on purpose.
+"""Every error this library raises on purpose, and the record of a model call that some of them carry.
 
 MnemoscopeError
 ├── ConfigurationError      (ValueError)  a setting or constructor argument is wrong
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .facts import ModelCall
+    pass
 
 __all__ = [
     "CancelledWorkError",
@@ -38,6 +38,7 @@ __all__ = [
     "FilterError",
     "InputError",
     "MnemoscopeError",
+    "ModelCall",
     "ModelError",
     "NamespaceError",
     "NotFoundError",
@@ -45,6 +46,25 @@ __all__ = [
     "StoreError",
     "StoreUnavailableError",
 ]
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of a chat model: for what, how long, how many tokens (None where not told), and how it went.
+
+    `failure` is None, or a class of `ModelError`; `raw` is what the model answered. `way` is how a structured
+    answer was asked for, and `cost` what the provider itself reported, in its own currency.
+    """
+
+    purpose: str
+    model: str
+    seconds: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    failure: str | None = None
+    raw: str | None = None
+    way: str | None = None
+    cost: float | None = None
 
 
 class MnemoscopeError(Exception):

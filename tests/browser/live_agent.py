@@ -18,8 +18,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from mnemoscope import Background, Extraction, MemoryEngine, Message, ModelError, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding import BundledEmbeddings
-from mnemoscope.stores.sqlite_file import open_sqlite
+from mnemoscope.embedding.bundled import BundledEmbeddings
+from mnemoscope.stores.sqlite.connection import open_sqlite
 
 CONFIG: Any = {"configurable": {"user_id": "ana", "thread_id": "evening"}}
 TEMPLATE = ("memories", "{user_id}")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
 from playwright.sync_api import Page, expect
 
-from app.navigation import PAGES
+from app.session.navigation import PAGES
 from tests.browser.driving import Server, settle, shot
 
 Serve = Callable[..., Server]

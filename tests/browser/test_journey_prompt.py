@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from mnemoscope import PromptBook
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
-from mnemoscope.models import prompt_version
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.models.client import prompt_version
 from openai_server import OpenAIServer, says
 from playwright.sync_api import Page, expect
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.navigation import PAGES
+from app.session.navigation import PAGES
 from tests.browser.driving import Server, settle, shot
 
 Serve = Callable[..., Server]

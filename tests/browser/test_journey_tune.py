@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.cases import CaseBook, case
-from mnemoscope.config_profiles import ProfileBook
-from mnemoscope.connecting import open_connection
-from mnemoscope.connections import connection_to
+from mnemoscope.connections.config import connection_to
+from mnemoscope.connections.opening import open_connection
+from mnemoscope.recall.cases import CaseBook, case
+from mnemoscope.recall.profiles import ProfileBook
 from mnemoscope.stores.base import Write
 from playwright.sync_api import Page, expect
 

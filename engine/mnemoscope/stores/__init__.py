@@ -1,4 +1,4 @@
-"""One adapter a store; `base` says what an adapter does, `adapt` finds the one a store gets."""
+"""One adapter a store behind one protocol; `adapt` finds the one a store gets."""
 
 from .choice import adapt
 

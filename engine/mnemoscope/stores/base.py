@@ -17,7 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from numpy.typing import NDArray
 
-from ..namespaces import Namespace
+from ..core.namespaces import Namespace
 
 __all__ = [
     "CONTENT_FIELD",
@@ -38,6 +38,7 @@ __all__ = [
     "Vectors",
     "Write",
 ]
+
 
 Ref: TypeAlias = tuple[Namespace, str]
 """Where an item is: its namespace and key."""

@@ -12,10 +12,11 @@ from .generic import GenericAdapter
 
 __all__ = ["adapt"]
 
+
 _ADAPTERS = {
     ("langgraph.store.memory", "InMemoryStore"): ("memory", "MemoryAdapter"),
-    ("langgraph.store.postgres", "PostgresStore"): ("postgres", "PostgresAdapter"),
-    ("langgraph.store.sqlite", "SqliteStore"): ("sqlite", "SqliteAdapter"),
+    ("langgraph.store.postgres", "PostgresStore"): ("postgres.adapter", "PostgresAdapter"),
+    ("langgraph.store.sqlite", "SqliteStore"): ("sqlite.adapter", "SqliteAdapter"),
 }
 """The official stores by module and class, and our modules for them, imported for their stores alone."""
 

@@ -14,17 +14,17 @@ import orjson
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchItem, SearchOp
 
+from ..core.locks import lock_of
+from ..core.namespaces import Namespace, is_reserved, is_within
+from ..core.text import storable
+from ..core.times import read_time
 from ..errors import MnemoscopeError, StoreError
-from ..namespaces import Namespace, is_reserved, is_within
-from ..text import storable
-from ..times import read_time
 from .base import CONTENT_FIELD, Abilities, Guard, Hit, Ref, Snapshot, StoredItem, Write
-from .latest import latest_of
-from .locks import lock_of
 from .prefixes import to_prefix
-from .values import PreparedWrite, check_guards, copy_json, prepare
+from .values import PreparedWrite, check_guards, copy_json, latest_of, prepare
 
 __all__ = ["GenericAdapter"]
+
 
 EVERYTHING = 1_000_000
 """The limit of a search that wants all; asked again with ten times more where it was reached.

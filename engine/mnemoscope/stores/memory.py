@@ -12,16 +12,16 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import Item
 from langgraph.store.memory import InMemoryStore
 
+from ..core.locks import lock_of
+from ..core.namespaces import Namespace, is_reserved, is_within
+from ..core.times import Clock, read_time, utc_now
 from ..errors import StoreError
-from ..namespaces import Namespace, is_reserved, is_within
-from ..times import Clock, read_time, utc_now
 from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoredItem, Write
-from .latest import latest_of
-from .locks import lock_of
-from .values import PreparedWrite, check_guards, copy_json, prepare
-from .vectors import VectorRow, embed_queries, embed_query, nearest, snapshot_of
+from .snapshots import VectorRow, embed_queries, embed_query, nearest, snapshot_of
+from .values import PreparedWrite, check_guards, copy_json, latest_of, prepare
 
 __all__ = ["MemoryAdapter"]
+
 
 Result = TypeVar("Result")
 

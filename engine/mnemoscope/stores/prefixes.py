@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..namespaces import RESERVED_ROOT, Namespace
-from ..text import storable
+from ..core.namespaces import RESERVED_ROOT, Namespace
+from ..core.text import storable
 
 __all__ = ["Dialect", "Where", "from_prefix", "to_prefix"]
+
 
 _NOTHING = "1 = 0"
 

@@ -7,26 +7,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import httpx
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    Item,
-    ListNamespacesOp,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-)
+from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_sdk.errors import NotFoundError
 
+from ..core.namespaces import show_namespace
+from ..core.secrets import scrub
+from ..core.times import from_iso
 from ..errors import InputError, StoreError, StoreUnavailableError
-from ..namespaces import show_namespace
-from ..secrecy import scrub
-from ..times import from_iso
 
 __all__ = ["SERVER_LIMITS", "ServerStore"]
+
 
 SERVER_LIMITS = (
     "The server takes one operation a request, so a batch is not written as one, and others can see a part of it.",

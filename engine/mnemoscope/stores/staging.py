@@ -15,7 +15,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from ..namespaces import Namespace
+from ..core.namespaces import Namespace
 from .base import Guard, Ref, Write
 
 __all__ = ["ChangesEmbedder", "Finish", "Place", "Staged", "Staging", "StagingSize", "Stale", "digest_of", "used_by"]

@@ -11,19 +11,20 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..core.namespaces import Namespace, show_namespace
+from ..core.payloads import text_of
+from ..core.text import storable
 from ..errors import Conflict, ConflictError, InputError, NamespaceError
-from ..namespaces import Namespace, show_namespace
-from ..records import text_of
-from ..text import storable
 from .base import KEEP, NULL, Guard, Keep, Ref, Vectors, Write
 
-__all__ = ["PreparedWrite", "check_guards", "copy_json", "prepare", "read_json", "same_json"]
+__all__ = ["PreparedWrite", "check_guards", "copy_json", "has_texts", "latest_of", "prepare", "read_json", "same_json"]
+
 
 MAX_DEPTH = 200
 """Levels of nesting a written value may have; the JSON writers of the stores stop at 254."""
@@ -243,3 +244,32 @@ def _checked_vectors(vectors: Vectors, where: str, dimensions: int | None) -> di
         if row.any():
             checked[name] = row
     return checked
+
+
+class _Kept(Protocol):
+    @property
+    def namespace(self) -> Namespace: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def value(self) -> Any: ...
+
+
+KeptItem = TypeVar("KeptItem", bound=_Kept)
+
+
+def latest_of(
+    items: Iterable[KeptItem], *, limit: int | None, before: str | None, where: Mapping[str, str] | None
+) -> list[KeptItem]:
+    """The items by key, greatest first, equal ones by namespace: those below `before` and with these texts."""
+    kept = [item for item in items if (before is None or item.key < before) and has_texts(item.value, where)]
+    kept.sort(key=lambda item: tuple(item.namespace))
+    kept.sort(key=lambda item: item.key, reverse=True)
+    return kept if limit is None else kept[: max(limit, 0)]
+
+
+def has_texts(value: Any, where: Mapping[str, str] | None) -> bool:
+    """Whether a value has these very texts at its top level."""
+    if not where:
+        return True
+    return isinstance(value, Mapping) and all(value.get(name) == text for name, text in where.items())

@@ -12,12 +12,26 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 
+from ..core.namespaces import Namespace, is_reserved, is_within, show_namespace
+from ..core.payloads import is_ours, place_of_text
 from ..errors import PermissionDeniedError
-from ..namespaces import Namespace, is_reserved, is_within, show_namespace
-from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoreAdapter, StoredItem, TracksChanges, Write
-from .text_fields import TextFields
+from .base import (
+    CONTENT_FIELD,
+    Abilities,
+    Guard,
+    Hit,
+    Keep,
+    Known,
+    Ref,
+    Snapshot,
+    StoreAdapter,
+    StoredItem,
+    TracksChanges,
+    Write,
+)
 
-__all__ = ["View", "Watcher"]
+__all__ = ["TextFields", "View", "Watcher"]
+
 
 _PAGE = 500
 
@@ -279,3 +293,36 @@ def _joined(parts: Sequence[Snapshot], dimensions: int | None) -> Snapshot:
 def _best(parts: Sequence[Sequence[Hit]], limit: int) -> list[Hit]:
     hits = [hit for part in parts for hit in part]
     return sorted(hits, key=lambda hit: (hit.similarity is None, -(hit.similarity or 0.0)))[: max(limit, 0)]
+
+
+class TextFields:
+    """Tells items which of their fields is the text; of several prefixes that fit, the longest counts."""
+
+    def __init__(self, fields: Mapping[Namespace, str]) -> None:
+        self._fields = sorted(fields.items(), key=lambda each: -len(each[0]))
+
+    def of(self, namespace: Namespace) -> str | None:
+        """The field for this namespace, and for what our books keep about it; None where none is named."""
+        if not self._fields:
+            return None
+        about = namespace[2:] if is_reserved(namespace) else namespace
+        return next((field for prefix, field in self._fields if is_within(about, prefix, subtree=True)), None)
+
+    def told(self, item: StoredItem) -> StoredItem:
+        """The item with its text field."""
+        field = self.of(item.namespace)
+        return item if field is None else replace(item, text_field=field)
+
+    def snapshot(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with the text field of each item."""
+        return replace(snapshot, items=[self.told(item) for item in snapshot.items]) if self._fields else snapshot
+
+    def embedded(self, write: Write) -> Write:
+        """The write with its vector under the field that it is of, where a store that embeds by itself looks."""
+        field, vectors = self.of(write.namespace), write.vectors
+        if field is None or is_reserved(write.namespace) or write.value is None or isinstance(vectors, Keep):
+            return write
+        if is_ours(write.value) or CONTENT_FIELD not in vectors or place_of_text(write.value, field) != field:
+            return write
+        others = {name: vector for name, vector in vectors.items() if name != CONTENT_FIELD}
+        return replace(write, vectors={**others, field: vectors[CONTENT_FIELD]})

@@ -1,0 +1,31 @@
+"""What happens when a page fails: the operator sees a calm message, the log gets the rest."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import traceback
+
+from mnemoscope.errors import MnemoscopeError
+
+from app.components import states
+from app.session import connections
+
+__all__ = ["report"]
+
+logger = logging.getLogger("mnemoscope")
+
+
+def report(error: Exception) -> bool:
+    """Show an error that reached the top of a script, callback or fragment; always takes Streamlit's place.
+
+    Errors this library raises on purpose say what to do. Any other is logged under an id that the page shows.
+    """
+    if isinstance(error, MnemoscopeError):
+        states.failed(error)
+        return True
+    error_id = secrets.token_hex(4)
+    trace = "".join(traceback.format_exception(error))
+    logger.error("Error %s in a page\n%s", error_id, connections.scrubbed(trace))
+    states.broken(error_id)
+    return True

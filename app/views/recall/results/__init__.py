@@ -1,0 +1,1 @@
+"""What a recall returns, ranked and explained."""

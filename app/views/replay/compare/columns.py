@@ -1,0 +1,114 @@
+"""Two plans drawn side by side, fact by fact, with the differences marked."""
+
+from __future__ import annotations
+
+import streamlit as st
+from mnemoscope import Plan
+from mnemoscope.replay.setups import ReplaySetup
+
+from app.components import tables
+from app.session.session import Session
+from app.text.display import counted, one_line, safe
+from app.views.replay.compare import mode
+from app.views.replay.compare.pairs import Pair, pairs
+from app.views.replay.plan import detail, diff, run
+from app.views.replay.plan.decision import OUTCOMES, stored_text
+from app.views.replay.source.chosen import Chosen
+
+__all__ = ["DIFFERENCES_KEY", "TAKE_KEYS", "draw"]
+
+DIFFERENCES_KEY = "replay.only_differences"
+TAKE_KEYS = ("replay.take_left", "replay.take_right")
+PAGE_KEY = "p_pairs"
+PAIRS_PER_PAGE, TEXT_LIMIT, RAW_LIMIT = 25, 600, 20_000
+
+
+def draw(working: Session, chosen: Chosen, plans: tuple[Plan, Plan], setups: tuple[ReplaySetup, ReplaySetup]) -> None:
+    """Draw what each comes to, with the way to commit from it, and every pair of facts."""
+    left, right = plans
+    for side, column in enumerate(st.columns(2, gap="medium")):
+        with column:
+            _draw_head(plans[side])
+            with st.container(horizontal=True):
+                _draw_take(working, chosen, plans[side], setups[side], side)
+                _draw_answers(plans[side])
+    found = pairs(left, right)
+    differing = [pair for pair in found if pair.difference]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{counted(len(differing), 'difference')}** in {counted(len(found), 'fact')}", width="content")
+        only = st.toggle("Show the differences alone", key=DIFFERENCES_KEY)
+    shown = differing if only else found
+    window = tables.pager(len(shown), key=PAGE_KEY, per_page=PAIRS_PER_PAGE)
+    for at in range(window.start, window.stop):
+        for column, plan, position in zip(
+            st.columns(2, gap="medium"), (left, right), (shown[at].left, shown[at].right), strict=True
+        ):
+            with column:
+                _draw_fact(plan, position, shown[at])
+
+
+def _draw_head(plan: Plan) -> None:
+    if plan.failure is not None:
+        st.error("**No facts could be extracted**", icon=":material/error:")
+        st.code(safe(f"{plan.failure.failure}: {plan.failure}", 2_000), language=None, wrap_lines=True)
+    counts = diff.counts(plan)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for outcome, look in OUTCOMES.items():
+            if counts.get(outcome):
+                st.badge(f"{counts[outcome]} {look.noun}", icon=look.icon, color=look.colour, help=look.help)
+    st.text(_figures(plan))
+
+
+def _draw_answers(plan: Plan) -> None:
+    answers = [call.raw for call in plan.calls if call.raw]
+    if answers:
+        with st.popover("What the model answered", icon=":material/data_object:"):
+            for answer in answers:
+                st.code(safe(answer, RAW_LIMIT), language=None, wrap_lines=True)
+
+
+def _draw_take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup, side: int) -> None:
+    st.button(
+        "Correct and commit this one",
+        key=TAKE_KEYS[side],
+        icon=":material/checklist:",
+        disabled=plan.failure is not None or not plan.facts,
+        help="Opens it as one plan, decided again where the namespace as it is differs from the copy. Nothing is "
+        "written before you commit.",
+        on_click=_take,
+        args=(working, chosen, plan, setup),
+    )
+
+
+def _take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> None:
+    run.take(working, chosen, plan, setup)
+    mode.go("plan")
+
+
+def _figures(plan: Plan) -> str:
+    tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in plan.calls)
+    parts = [one_line(plan.extractor, 60), f"{plan.seconds:.2f} s", counted(len(plan.calls), "model call")]
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    held = sum(plan.held_back.values())
+    return " · ".join([*parts, f"{held:,} held back"])
+
+
+def _draw_fact(plan: Plan, position: int | None, pair: Pair) -> None:
+    with st.container(border=True, gap="xsmall"):
+        if position is None:
+            st.caption("Nothing here answers to it.")
+            return
+        planned = plan.facts[position]
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            detail.badge(planned)
+            if pair.difference:
+                st.badge(pair.difference, icon=":material/difference:", color="orange")
+            nearest = f", nearest {planned.compared[0][1]:.2f}" if planned.compared else ""
+            st.caption(f"importance {detail.importance_of(plan, planned):.2f}{nearest}", width="content")
+        changes = [change for change in plan.changes if position in change.facts]
+        if any(change.before is not None for change in changes):
+            st.code(diff.diff_of_all(changes), language="diff", wrap_lines=True)
+        else:
+            st.text(safe(stored_text(planned), TEXT_LIMIT))
+        st.caption(":material/info: Why")
+        st.text(safe(planned.reason, TEXT_LIMIT))

@@ -1,0 +1,1 @@
+"""One plan: looked at, corrected, committed."""

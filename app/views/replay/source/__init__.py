@@ -1,0 +1,1 @@
+"""Which conversation is replayed, and where to."""

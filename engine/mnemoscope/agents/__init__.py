@@ -1,0 +1,1 @@
+"""What agents use: tools, nodes, middleware, managers."""

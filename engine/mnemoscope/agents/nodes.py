@@ -1,0 +1,189 @@
+"""Nodes for `StateGraph`: one recalls before the model is called, one remembers after it has answered.
+
+Both work sync and async, in compiled graphs, with and without a checkpointer. Where the store, the embedder or the
+model is down the agent goes on: the failure is logged and stands in the state.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables.config import var_child_runnable_config
+
+from ..consolidation.apply import Applied
+from ..consolidation.seen_turns import spoken, turns_in
+from ..conversations.messages import Transcript
+from ..core.execution import Step, Steps, arun, run
+from ..core.namespaces import Namespace
+from ..core.validation import check_whole
+from ..errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
+from ..journal.provenance import came_from, thread_of
+from ..recall.pipeline import LONGEST_QUERY
+from ..recall.rendering import UNREADABLE, node_text
+from .scopes import Scope
+
+if TYPE_CHECKING:
+    from ..engine.serving import Serving
+
+__all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
+
+
+Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
+"""Takes messages, their namespace and their thread over, to be remembered elsewhere."""
+
+FAILURES = (ConflictError, EmbeddingError, ModelError, PermissionDeniedError, StoreError)
+"""What an agent goes on after: the store, the embedder or the model failed, or nothing may be written."""
+
+TURNS = 20
+"""How many of the last turns a remember node looks through for new ones."""
+
+_log = logging.getLogger(__name__)
+
+
+class Node(Runnable[Any, dict[str, str]]):
+    """A step of a graph: reads its state and the caller's configuration, and gives what changes in the state.
+
+    The graph traces it, so it takes the time of its work and no more.
+    """
+
+    def __init__(self, name: str, steps: Callable[[Any, RunnableConfig], Steps[dict[str, str]]]) -> None:
+        self.name = name
+        self._steps = steps
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
+        """Run it on a state."""
+        with _ambient(config) as given:
+            return run(self._steps(input, given))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_options: Any) -> dict[str, str]:
+        """The asynchronous form of `invoke`."""
+        with _ambient(config) as given:
+            return await arun(self._steps(input, given))
+
+
+@dataclass(frozen=True)
+class Recalling:
+    """What a recall node does: it looks for the last `turns` turns, and gives `limit` memories in `max_tokens`.
+
+    Raises:
+        InputError: a number is not a whole number from 0, or there would be no turn.
+    """
+
+    into: str = "memory"
+    limit: int = 5
+    turns: int = 1
+    max_tokens: int | None = None
+    messages_key: str = "messages"
+    categories: Sequence[str] | None = None
+    min_similarity: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "turns", "max_tokens"):
+            check_whole(name, getattr(self, name))
+        if not self.turns:
+            raise InputError("turns must be at least 1: the question is in the last one.")
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """What a remember node does: it looks through the last `turns` turns and remembers those not read before.
+
+    `into` is a key of the state that is told what came of it; `submit` takes the turns over, where given.
+
+    Raises:
+        InputError: there would be no turn.
+    """
+
+    turns: int = TURNS
+    messages_key: str = "messages"
+    into: str | None = None
+    submit: Submit | None = None
+
+    def __post_init__(self) -> None:
+        check_whole("turns", self.turns)
+        if not self.turns:
+            raise InputError("turns must be at least 1: without any there is nothing to remember.")
+
+
+def recall_node(engine: Serving, scope: Scope, how: Recalling) -> Node:
+    """A node that writes what is recalled for the last question into `state[how.into]`."""
+
+    def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
+        return {how.into: (yield from _recalled(engine, scope.namespace(config), state, how))}
+
+    return Node("recall", steps)
+
+
+def remember_node(engine: Serving, scope: Scope, how: Remembering) -> Node:
+    """A node that remembers what is new in the conversation."""
+
+    def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
+        return _told(how, (yield from _remembered(engine, scope.namespace(config), state, config, how)))
+
+    return Node("remember", steps)
+
+
+def question_in(transcript: Transcript, turns: int = 1) -> str:
+    """The text of the last user turn with those before it, `turns` in all; empty where nobody asked."""
+    said = spoken(transcript)
+    last = max((at for at, each in enumerate(said) if each.role == "user"), default=-1)
+    texts = [each.text for each in said[max(0, last - turns + 1) : last + 1]]
+    return "\n".join(texts)[-LONGEST_QUERY:]
+
+
+@contextmanager
+def _ambient(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
+    """The configuration, for as long as the node works that of everything in it too: a recall notes its thread."""
+    given = ensure_config(config)
+    token = var_child_runnable_config.set(given)
+    try:
+        yield given
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+def _recalled(engine: Serving, namespace: Namespace, state: Any, how: Recalling) -> Steps[str]:
+    query = question_in(turns_in(_part(state, how.messages_key)), how.turns)
+    if not query.strip():
+        return ""
+    named = ("limit", "categories", "min_similarity", "max_tokens")
+    options: dict[str, Any] = {name: getattr(how, name) for name in named}
+    call = functools.partial(engine.recall, query, namespace, **options)
+    try:
+        result = yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))
+    except FAILURES as error:
+        _log.warning("Nothing could be recalled, and the agent goes on without.", exc_info=error)
+        return UNREADABLE
+    return node_text(result)
+
+
+def _remembered(
+    engine: Serving, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
+) -> Steps[str]:
+    messages = list(_part(state, how.messages_key) or [])[-how.turns :]
+    try:
+        if how.submit is not None:
+            yield Step(how.submit, (messages, namespace, thread_of(config)))
+            return "Handed over to be remembered."
+        reason = came_from("remember node", config)
+        call = functools.partial(engine.remember_turns, messages, namespace, reason=reason)
+        acall = functools.partial(engine.aremember_turns, messages, namespace, reason=reason)
+        applied: Applied = yield Step(call, (), acall)
+    except FAILURES as error:
+        _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
+        return f"Not remembered yet: {type(error).__name__}; tried again after the next turn."
+    return f"Remembered {len(applied)} of {len(applied.plan.facts)} facts."
+
+
+def _told(how: Remembering, text: str) -> dict[str, str]:
+    return {} if how.into is None else {how.into: text}
+
+
+def _part(state: Any, key: str) -> Any:
+    return state.get(key) if isinstance(state, dict) else getattr(state, key, None)

@@ -1,0 +1,1 @@
+"""Remembering off the caller's path: a durable queue and its workers."""

@@ -1,0 +1,1 @@
+"""Named stores and how they are opened."""

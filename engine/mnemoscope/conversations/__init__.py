@@ -1,0 +1,1 @@
+"""Messages out of any shape, file or checkpointer."""

@@ -1,0 +1,364 @@
+"""`Message` and `Transcript`: a conversation, whatever shape it came in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from langchain_core.messages import BaseMessage
+
+from ..core.text import one_line, shown, storable
+from ..core.times import read_time
+from ..errors import InputError
+
+__all__ = ["BLOCK_LABELS", "CALL_TYPES", "Message", "Role", "Transcript", "moment_of", "read_messages", "text_of"]
+
+
+Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
+
+_ROLES: Mapping[str, Role] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "tool",
+}
+_ALLOWED = (
+    "text, a LangChain message, a mapping with 'role' and 'content' (roles: "
+    + ", ".join(_ROLES)
+    + "), a (role, text) pair, or a list of these"
+)
+_NOT_EXTRACTED: Mapping[Role, str] = {"system": "system prompt", "tool": "tool output"}
+_TIME_FIELDS = ("said_at", "timestamp", "created_at", "create_time", "created", "sent_at")
+_REMOVE_ALL = "__remove_all__"
+_LONGEST_ID = 200
+_MOST_NOTES = 5
+_MILLISECONDS_FROM = 1e11
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn: who said what, when.
+
+    `text` is its text blocks alone (images and tool calls are left out and counted by the reader), `name`
+    the speaker where known, `id` unique within the conversation.
+    """
+
+    id: str
+    role: Role
+    text: str
+    name: str | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The turns of one conversation, and a count of everything in it that no fact is taken from.
+
+    `left_out` maps a kind ("image", "tool call", "system prompt", "unreadable character", "empty message", …)
+    to how many there were. System prompts and tool output are counted there and yet kept as messages, so
+    that they can be shown. `notes` says why the first unreadable messages could not be read.
+    """
+
+    messages: tuple[Message, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def read_messages(content: object, *, skip_unreadable: bool = False) -> Transcript:
+    """The turns of a conversation in any form an agent has it in.
+
+    `content` is text (one user message), one message, or a sequence of messages: LangChain messages,
+    mappings of the OpenAI, Anthropic or LangChain kind (also `messages_to_dict` and graph state with
+    "messages"), (role, text) pairs, content blocks, or `Message`s. Blank content gives an empty transcript.
+    With `skip_unreadable` a message that cannot be read is counted as "unreadable message", not refused.
+
+    Raises:
+        InputError: the content, or a message of it, is of no such form; it names position and value.
+    """
+    if isinstance(content, Transcript):
+        return content
+    reader = _Reader(skip_unreadable=skip_unreadable)
+    for position, value in enumerate(_sequence_of(content), start=1):
+        reader.add(value, position)
+    return reader.transcript()
+
+
+def moment_of(value: object) -> datetime | None:
+    """A time as exports write it: what `read_time` takes, milliseconds since 1970, or numbers as text."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not text.replace(".", "", 1).isdecimal() or len(text.partition(".")[0]) == 8:
+            return read_time(text)
+        value = float(text)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _MILLISECONDS_FROM:
+        value = value / 1000
+    return read_time(value)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A message whose fields are found and whose content is not read yet; a None role removes messages."""
+
+    role: Role | None
+    content: object
+    id: str | None = None
+    name: str | None = None
+    said_at: datetime | None = None
+
+
+class _Reader:
+    """Collects the turns of one conversation and counts what is left out of it."""
+
+    def __init__(self, *, skip_unreadable: bool) -> None:
+        self._skip_unreadable = skip_unreadable
+        self._left_out: Counter[str] = Counter()
+        self._notes: list[str] = []
+        self._kept: list[tuple[int, Message]] = []
+
+    def add(self, value: object, position: int) -> None:
+        try:
+            turn = self._turn(value, position)
+            if turn is None:
+                return
+            if turn.role is None:
+                self._remove(turn.id)
+                return
+            message = self._message(turn.role, turn, position)
+        except InputError as error:
+            if not self._skip_unreadable:
+                raise
+            self._left_out["unreadable message"] += 1
+            if len(self._notes) < _MOST_NOTES:
+                self._notes.append(str(error))
+            return
+        if message is not None:
+            self._kept.append((position, message))
+
+    def transcript(self) -> Transcript:
+        return Transcript(tuple(_identified(self._kept)), dict(self._left_out), tuple(self._notes))
+
+    def _turn(self, value: object, position: int) -> _Turn | None:
+        if isinstance(value, Message):
+            return _Turn(value.role, value.text, value.id, value.name, value.said_at)
+        fields = _fields_of(value, position)
+        label = BLOCK_LABELS.get(str(fields.get("type")))
+        if "role" not in fields and label is not None:
+            self._left_out[label] += 1
+            return None
+        role = _role_of(fields, position)
+        return _Turn(
+            role=role,
+            content=_content_of(fields, position) if role else "",
+            id=self._clean_id(fields.get("id")),
+            name=self._clean_name(fields.get("name")),
+            said_at=self._said_at(fields),
+        )
+
+    def _message(self, role: Role, turn: _Turn, position: int) -> Message | None:
+        found: Counter[str] = Counter()
+        try:
+            raw = text_of(turn.content, found, joined_by="" if role == "assistant" else "\n")
+        except TypeError as error:
+            raise InputError(f"Message {position}: {error}") from error
+        text, unstorable = storable(raw)
+        found["unreadable character"] += unstorable
+        if text.strip() and role in _NOT_EXTRACTED:
+            found[_NOT_EXTRACTED[role]] += 1
+        if not text.strip() and not found.total():
+            found["empty message"] += 1
+        self._left_out.update(+found)
+        if not text.strip():
+            return None
+        return Message(id=turn.id or "", role=role, text=text, name=turn.name, said_at=turn.said_at)
+
+    def _remove(self, removed: str | None) -> None:
+        left = [] if removed == _REMOVE_ALL else [pair for pair in self._kept if pair[1].id != removed]
+        if len(left) < len(self._kept):
+            self._left_out["removed message"] += len(self._kept) - len(left)
+        self._kept = left
+
+    def _clean_id(self, value: object) -> str | None:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return None
+        text = one_line(storable(str(value))[0])
+        return text if 0 < len(text) <= _LONGEST_ID else None
+
+    def _clean_name(self, value: object) -> str | None:
+        if not isinstance(value, str):
+            return None
+        text, unstorable = storable(value)
+        if unstorable:
+            self._left_out["unreadable character"] += unstorable
+        return one_line(text) or None
+
+    def _said_at(self, fields: Mapping[str, object]) -> datetime | None:
+        places = (fields, fields.get("additional_kwargs"), fields.get("response_metadata"), fields.get("metadata"))
+        given = [place[key] for place in places if isinstance(place, Mapping) for key in _TIME_FIELDS if place.get(key)]
+        moments = [moment for moment in map(moment_of, given) if moment is not None]
+        if given and not moments:
+            self._left_out["unreadable time"] += 1
+        return moments[0] if moments else None
+
+
+def _identified(kept: Sequence[tuple[int, Message]]) -> list[Message]:
+    """The messages under ids that are unique: their own where no other has it, else "m" and the position."""
+    times_used = Counter(message.id for _, message in kept)
+    taken = set(times_used)
+    identified = []
+    for position, message in kept:
+        own = message.id
+        if not own or times_used[own] > 1:
+            own = f"m{position}"
+            while own in taken:
+                own += "'"
+            taken.add(own)
+        identified.append(
+            Message(id=own, role=message.role, text=message.text, name=message.name, said_at=message.said_at)
+        )
+    return identified
+
+
+def _sequence_of(content: object) -> Sequence[object]:
+    if isinstance(content, Mapping) and "role" not in content and isinstance(content.get("messages"), list | tuple):
+        content = content["messages"]
+    if isinstance(content, str | BaseMessage | Message | Mapping) or _is_pair(content, tuple):
+        return [content]
+    if not isinstance(content, list | tuple):
+        raise InputError(f"The content is {shown(content)}; allowed is {_ALLOWED}.")
+    if content and all(_is_block(value) for value in content):
+        return [{"role": "user", "content": list(content)}]
+    return content
+
+
+def _is_block(value: object) -> bool:
+    """Whether a value is a content block that stands where a message would."""
+    if not isinstance(value, Mapping) or "role" in value or "data" in value:
+        return False
+    kind = str(value.get("type"))
+    return kind in ("text", "input_text") or (kind in BLOCK_LABELS and kind not in CALL_TYPES)
+
+
+def _is_pair(value: object, kind: type | tuple[type, ...]) -> bool:
+    return (
+        isinstance(value, kind)
+        and isinstance(value, Sequence)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and isinstance(value[1], str | list)
+    )
+
+
+def _fields_of(value: object, position: int) -> Mapping[str, object]:
+    """The fields of one message by their names, unwrapped from the serialised forms of LangChain."""
+    if isinstance(value, str):
+        return {"role": "user", "content": value}
+    if isinstance(value, BaseMessage):
+        return {**vars(value), "type": value.type}
+    if isinstance(value, list | tuple) and _is_pair(value, (list, tuple)):
+        return {"role": value[0], "content": value[1]}
+    if not isinstance(value, Mapping):
+        raise InputError(f"Message {position} is {shown(value)}; allowed is {_ALLOWED}.")
+    data, kwargs = value.get("data"), value.get("kwargs")
+    times = {key: value[key] for key in _TIME_FIELDS if key in value}
+    if isinstance(data, Mapping) and "content" not in value:
+        return {"type": value.get("type"), **times, **data}
+    if isinstance(kwargs, Mapping) and "lc" in value:
+        path = value.get("id")
+        return {"type": path[-1] if isinstance(path, list) and path else None, **times, **kwargs}
+    return value
+
+
+def _role_of(fields: Mapping[str, object], position: int) -> Role | None:
+    given = fields.get("role") or fields.get("type")
+    word = given.casefold().removesuffix("chunk").removesuffix("message") if isinstance(given, str) else ""
+    if word == "remove":
+        return None
+    if word not in _ROLES:
+        raise InputError(f"Message {position} has the role {shown(given)}; allowed are {', '.join(_ROLES)}.")
+    return _ROLES[word]
+
+
+def _content_of(fields: Mapping[str, object], position: int) -> object:
+    """The content with the tool calls that stand beside it (unless they stand in it too) as blocks."""
+    named = [name for name in ("content", "parts", "text") if name in fields]
+    calls = fields.get("tool_calls") or ([fields["function_call"]] if fields.get("function_call") else [])
+    if not named and not calls:
+        raise InputError(f"Message {position} has no 'content': {shown(dict(fields))}.")
+    content = fields[named[0]] if named else None
+    blocks = content if isinstance(content, list) else [content]
+    inside = sum(isinstance(block, Mapping) and str(block.get("type")) in CALL_TYPES for block in blocks)
+    beside = len(calls) if isinstance(calls, Sequence) else 0
+    return [*blocks, *[{"type": "tool_call"}] * max(0, beside - inside)]
+
+
+CALL_TYPES = frozenset(
+    {
+        "tool_use",
+        "tool_call",
+        "tool_call_chunk",
+        "invalid_tool_call",
+        "function_call",
+        "server_tool_use",
+        "server_tool_call",
+    }
+)
+"""Types of the blocks by which a model calls a tool."""
+
+BLOCK_LABELS: Mapping[str, str] = {
+    **dict.fromkeys(CALL_TYPES, "tool call"),
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "tool_result": "tool output",
+    "server_tool_result": "tool output",
+    "web_search_tool_result": "tool output",
+    "function_call_output": "tool output",
+    "thinking": "thinking",
+    "redacted_thinking": "thinking",
+    "reasoning": "thinking",
+    "reasoning_content": "thinking",
+    "audio": "audio",
+    "input_audio": "audio",
+    "video": "video",
+    "file": "file",
+    "input_file": "file",
+    "document": "file",
+    "text-plain": "file",
+    "refusal": "refusal",
+}
+"""What a block that is not text is counted as, by its type."""
+
+_TEXT_TYPES = frozenset({None, "text", "input_text", "output_text"})
+
+
+def text_of(content: object, left_out: Counter[str], *, joined_by: str) -> str:
+    """The text of a message's content; every block that is not text is counted in `left_out`.
+
+    Raises:
+        TypeError: the content, or a block of it, is neither text nor a mapping.
+    """
+    blocks = content if isinstance(content, list | tuple) else [content]
+    texts = [_block_text(block, left_out) for block in blocks]
+    return joined_by.join(text for text in texts if text)
+
+
+def _block_text(block: object, left_out: Counter[str]) -> str:
+    if block is None:
+        return ""
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, Mapping):
+        raise TypeError(f"its content holds {shown(block)}; allowed are text and content blocks.")
+    kind, text = block.get("type"), block.get("text")
+    if isinstance(text, str) and (kind is None or isinstance(kind, str)) and kind in _TEXT_TYPES:
+        return text
+    left_out[BLOCK_LABELS.get(str(kind), "other block")] += 1
+    return ""

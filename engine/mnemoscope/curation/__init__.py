@@ -1,0 +1,1 @@
+"""Edits by hand: update, forget, merge, convert, retain, erase."""

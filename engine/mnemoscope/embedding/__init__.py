@@ -1,0 +1,1 @@
+"""Text to vectors, and whose vectors a store holds."""

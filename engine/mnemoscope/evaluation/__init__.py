@@ -1,0 +1,1 @@
+"""Recall measured and tuned."""

@@ -1,0 +1,1 @@
+"""Facts and decisions by rules, without a model."""

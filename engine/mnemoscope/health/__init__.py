@@ -1,0 +1,1 @@
+"""Check-ups of connections and findings about what a store holds."""

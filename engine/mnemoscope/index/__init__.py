@@ -1,0 +1,1 @@
+"""One cached index a namespace: records, vectors, columns, words."""

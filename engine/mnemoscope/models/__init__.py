@@ -1,0 +1,1 @@
+"""Asking a chat model, and reading what it answers."""

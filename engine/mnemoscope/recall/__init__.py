@@ -1,0 +1,1 @@
+"""From a request to candidates, a ranking, a result and its explanation."""

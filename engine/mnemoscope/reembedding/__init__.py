@@ -1,0 +1,1 @@
+"""Taking a store over to another embedder while it is in use."""

@@ -1,0 +1,1 @@
+"""Conversations replayed on scratch copies of a store, and measured."""

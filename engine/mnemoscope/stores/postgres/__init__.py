@@ -1,0 +1,1 @@
+"""The official `PostgresStore`, read and written with SQL of our own."""

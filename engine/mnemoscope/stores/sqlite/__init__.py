@@ -1,0 +1,1 @@
+"""The official `SqliteStore`, read and written with SQL of our own."""

@@ -1,0 +1,1 @@
+"""What deserves a curator's look, and accepting it."""
