@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := app pages engine examples tests benchmarks
-SERVER := tests/langgraph_server
+SERVER := tests/support/langgraph_server
 
 .PHONY: run test check format constraints server-requirements clean
 .DEFAULT_GOAL := run

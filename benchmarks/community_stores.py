@@ -155,7 +155,7 @@ def main(names: list[str]) -> None:
     tally = Tally()
     options = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--no-header", "--no-summary", "--tb=line"]
     options += ["-o", "markers=needs: see pyproject.toml\nxdist_group: of pytest-xdist", "-W", "default"]
-    pytest.main([*options, "-k", "community", str(ROOT / "tests" / "test_store_contract.py")], plugins=[tally])
+    pytest.main([*options, "-k", "community", str(ROOT / "tests" / "stores" / "test_contract.py")], plugins=[tally])
     for name in names:
         print(f"\n{name}: {dict(tally.counts.get(name, {}))}")
         for line, count in sorted(tally.failed.get(name, {}).items()):

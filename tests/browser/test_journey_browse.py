@@ -9,9 +9,9 @@ from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.embedding.bundled import BundledEmbeddings
 from mnemoscope.stores.sqlite.connection import open_sqlite
 from playwright.sync_api import Locator, Page, expect
+from stores_fixture import sqlite_rows
 
 from tests.browser.driving import Server, settle, shot
-from tests.stores_fixture import sqlite_rows
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]

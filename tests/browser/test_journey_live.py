@@ -14,10 +14,10 @@ from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtrac
 from mnemoscope.embedding.bundled import BundledEmbeddings
 from mnemoscope.stores.sqlite.connection import open_sqlite
 from playwright.sync_api import Page, expect
+from stores_fixture import sqlite_rows
 
 from tests.browser.driving import Server, settle, shot
 from tests.browser.test_journey_browse import LISBON, SHORT, TEA, click, table, tick
-from tests.stores_fixture import sqlite_rows
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]

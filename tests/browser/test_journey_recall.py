@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from stores_fixture import sqlite_rows
 
 from tests.browser.driving import Server, settle, shot
-from tests.stores_fixture import sqlite_rows
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
