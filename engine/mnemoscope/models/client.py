@@ -18,9 +18,11 @@ from importlib.resources import files
 from typing import Any, TypeAlias
 
 from langchain.chat_models import init_chat_model
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel
 
 from ..core.execution import Step, Steps
@@ -192,7 +194,7 @@ class Asker:
         messages = self._in_prose(request) if way == "prose" else request
         started = time.perf_counter()
         try:
-            found = yield Step(chain.invoke, (messages,), chain.ainvoke)
+            found = yield Step(chain.invoke, (messages, _unstreamed()), chain.ainvoke)
         except Exception as error:  # noqa: BLE001 - a provider may raise anything; every kind becomes an attempt
             return self._failed(way, error, time.perf_counter() - started)
         answer = found.get("raw") if isinstance(found, Mapping) else found
@@ -246,6 +248,24 @@ class Asker:
         )
         raised.__cause__ = last.error
         return raised
+
+
+def _unstreamed() -> RunnableConfig:
+    """The configuration of a call whose answer is data for this library, and nothing that a user reads.
+
+    Without it, whoever streams the graph around the call would see its JSON as chat. Tracers and token counters keep
+    seeing the call.
+    """
+    callbacks = ensure_config().get("callbacks")
+    # The tag hides the call from `stream_mode="messages"`. `astream_events` tells of every call whatever its tags, and
+    # its handlers also make the client stream; they are known by the method that taps a run's output.
+    if isinstance(callbacks, BaseCallbackManager):
+        callbacks = callbacks.copy()
+        for handler in [each for each in callbacks.handlers if hasattr(each, "tap_output_iter")]:
+            callbacks.remove_handler(handler)
+    elif callbacks is not None:
+        callbacks = [each for each in callbacks if not hasattr(each, "tap_output_iter")]
+    return {"tags": [TAG_NOSTREAM], "callbacks": callbacks}
 
 
 def _repair(attempt: _Attempt) -> list[BaseMessage]:
