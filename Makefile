@@ -4,21 +4,27 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCE := app pages engine examples tests benchmarks
 SERVER := tests/support/langgraph_server
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# Runs a part under a name, and says how long it took.
+TIMED  := @bash -c 'TIMEFORMAT="$$0: %1R s"; time "$$@"'
 
-.PHONY: run test check format constraints server-requirements clean
+.PHONY: run test check lint format constraints server-requirements clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.app  ## Open the dashboard on sample data
 	$(BIN)/mnemoscope demo
 
 test: $(VENV)/.test  ## Every test, those in a real browser too
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(TIMED) "every test" $(PYTEST)
 
-check: $(VENV)/.test  ## What a commit needs: format, lint, types, and the tests without a browser
-	$(BIN)/ruff format --check $(SOURCE)
-	$(BIN)/ruff check $(SOURCE)
-	$(BIN)/mypy engine app
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not browser and not slow"
+check: lint  ## What a commit needs: format, lint, types, layers, and the tests without a browser
+	$(TIMED) "quick tests" $(PYTEST) -m "not browser and not slow"
+
+lint: $(VENV)/.test  ## What needs no test to be run: format, lint, layers, types
+	$(TIMED) format $(BIN)/ruff format --check $(SOURCE)
+	$(TIMED) lint $(BIN)/ruff check $(SOURCE)
+	$(TIMED) layers $(BIN)/lint-imports --no-logo
+	$(TIMED) types $(BIN)/mypy engine app
 
 format: $(VENV)/.test  ## Let ruff put the source in order
 	$(BIN)/ruff check --fix $(SOURCE)

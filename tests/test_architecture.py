@@ -1,8 +1,11 @@
-"""What holds for the whole tree, beside the layers that import-linter holds (`make check`)."""
+"""What holds for the whole tree, and that import-linter finds what breaks its layers (`make lint`)."""
 
 from __future__ import annotations
 
 import ast
+import os
+import shutil
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -63,6 +66,24 @@ def test_streamlit_cannot_find_pages_by_itself() -> None:
 def test_stored_text_is_never_drawn_as_html() -> None:
     paths = [path for folder in ("app", "pages") for path in (ROOT / folder).rglob("*.py")]
     assert not [path.name for path in paths if "unsafe_allow_html" in path.read_text(encoding="utf-8")]
+
+
+def test_an_upward_import_is_found(tmp_path: Path) -> None:
+    for folder in ("engine", "app", "pages"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    assert _lint_imports(tmp_path) == ""
+    module = tmp_path / "engine" / "mnemoscope" / "core" / "records.py"
+    module.write_text(module.read_text(encoding="utf-8") + "\nfrom ..recall import ranking\n", encoding="utf-8")
+    assert "mnemoscope.core.records -> mnemoscope.recall" in _lint_imports(tmp_path)
+
+
+def _lint_imports(folder: Path) -> str:
+    """What import-linter has to say of the tree in this folder; empty where every contract is kept."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "engine")])}
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode else ""
 
 
 def _public(tree: ast.Module) -> set[str]:
