@@ -137,7 +137,7 @@ def test_an_unreadable_answer_is_repaired_once(broken: Reply, failure: str) -> N
 
 @pytest.mark.parametrize(
     ("broken", "failure"),
-    [(says("Nothing."), "invalid_json"), (says({"facts": "?"}), "schema_violation"), (says(""), "empty")],
+    [(says("Nothing."), "invalid_json"), (says({"facts": 7}), "schema_violation"), (says(""), "empty")],
 )
 def test_an_answer_that_is_unreadable_twice_is_a_named_failure_with_the_raw_output(broken: Reply, failure: str) -> None:
     error, count = refused(broken, broken)

@@ -18,6 +18,7 @@ from ..core.text import shown
 from ..errors import ConfigurationError, ModelCall
 from ..models.answers import ListForm
 from ..models.client import Asker, prompt_text
+from ..models.lenient import read_as, say_problem
 from .echoes import Recalled
 from .facts import Extraction
 from .llm import PART_CHARACTERS, LLMExtractor
@@ -84,10 +85,22 @@ class DocumentExtractor(LLMExtractor):
         prompt = "\n\n".join(part for part in (prompt_text("documents"), instructions) if part)
         super().__init__(model, prompt=prompt, part_characters=part_characters)
         self.schemas = _by_name(schemas)
-        self._asker = Asker(model, ListForm(_shape(schemas), key="documents", mark="document"), "extract")
+        form = ListForm(_shape(schemas), key="documents", mark="document", check=self._say_misfit)
+        self._asker = Asker(model, form, "extract")
 
     def _sieve(self, messages: Sequence[Message], own: Mapping[str, str], recalled: Recalled) -> Sieve:
         return _DocumentSieve(messages, own, recalled, self.schemas)
+
+    def _say_misfit(self, item: Mapping[str, object]) -> str | None:
+        """What is wrong with a document, so that a model all of whose documents are wrong is told so once."""
+        schema = _schema_of(item, self.schemas)
+        if schema is None:
+            return f'"form" is {shown(item.get("form"))}, and must be one of {", ".join(self.schemas)}'
+        try:
+            read_as(schema, item["document"])
+        except ValidationError as error:
+            return f"the document {schema.__name__} is refused: {say_problem(error)}"
+        return None
 
 
 class _DocumentSieve(Sieve):
@@ -117,16 +130,23 @@ class _DocumentSieve(Sieve):
         return replace(found, facts=documented)
 
     def _proposal(self, item: object) -> dict[str, Any] | None:
-        schema = self._schemas.get(str(item.get("form"))) if isinstance(item, Mapping) else None
+        schema = _schema_of(item, self._schemas) if isinstance(item, Mapping) else None
         if schema is None or not isinstance(item, Mapping):
             return None
         try:
-            fields = cleaned_object(document_fields(schema.model_validate(item.get("document"))))
+            fields = cleaned_object(document_fields(read_as(schema, item.get("document"))))
         except ValidationError:
             return None
         text = document_text(fields).strip()
         self._documents[text] = document_metadata(schema, fields)
         return {**item, "content": text}
+
+
+def _schema_of(item: Mapping[str, object], schemas: Mapping[str, type[BaseModel]]) -> type[BaseModel] | None:
+    """The class that a document names, in whatever letter case; where there is one class alone, it."""
+    named = str(item.get("form")).casefold()
+    found = (schema for name, schema in schemas.items() if name.casefold() == named or len(schemas) == 1)
+    return next(found, None)
 
 
 def _by_name(schemas: Sequence[type[BaseModel]]) -> dict[str, type[BaseModel]]:

@@ -68,14 +68,24 @@ def answer_within(error: BaseException) -> AIMessage | None:
 
 def seconds_to_wait(error: BaseException) -> str | None:
     """How long the provider asks to wait before the next request, as it says it."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    wait = headers.get("retry-after") if headers is not None else None
-    return wait if isinstance(wait, str) else None
+    for told in _told_by(error):
+        headers = getattr(getattr(told, "response", None), "headers", None)
+        wait = headers.get("retry-after") if headers is not None else None
+        if isinstance(wait, str):
+            return wait
+    return None
 
 
 def _status(error: BaseException) -> int | None:
-    response = getattr(error, "response", None)
-    for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
-        if isinstance(status, int):
+    for told in _told_by(error):
+        response = getattr(told, "response", None)
+        places = ((told, "status_code"), (response, "status_code"), (told, "code"))
+        status = next((found for place, name in places if isinstance(found := getattr(place, name, None), int)), None)
+        if status is not None:
             return status
     return None
+
+
+def _told_by(error: BaseException) -> tuple[BaseException, ...]:
+    """The error and its cause: Google's client wraps the one that holds the response."""
+    return (error,) if error.__cause__ is None else (error, error.__cause__)
