@@ -18,7 +18,7 @@ test: $(VENV)/.test  ## Every test, those in a real browser too
 	$(TIMED) "every test" $(PYTEST)
 
 check: lint  ## What a commit needs: format, lint, types, layers, and the tests without a browser
-	$(TIMED) "quick tests" $(PYTEST) -m "not browser and not slow"
+	$(TIMED) "quick tests" $(PYTEST) -m "not browser and not slow" --hypothesis-profile=quick
 
 lint: $(VENV)/.test  ## What needs no test to be run: format, lint, layers, types
 	$(TIMED) format $(BIN)/ruff format --check $(SOURCE)

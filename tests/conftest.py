@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis_profiles  # noqa: F401 - registers hypothesis' profiles before a test is read
 import pytest
 
 if TYPE_CHECKING:

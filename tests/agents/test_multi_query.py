@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from agent_fixture import ANA, TEMPLATE, WAYS, Way, answering, config
 from engine_fixture import KINDS, engine_over, facts, opened
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from mnemoscope import ConfigurationError, InputError, MemoryConfig, MemoryEngine, ModelError
@@ -39,7 +40,7 @@ def test_each_memory_comes_once_under_its_best_score(kind: str, tmp_path: Any) -
         assert len(found.results) == 2
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3),
     st.integers(1, 5),

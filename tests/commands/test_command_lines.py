@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from mnemoscope import MemoryConfig
 
 from app.components import command_lines
@@ -96,7 +97,7 @@ def test_a_connection_of_the_file_is_named_and_no_secret_shown(monkeypatch: pyte
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40))
 def test_a_shell_reads_any_text_as_one_word(text: str) -> None:
     script = f"printf %s {command_lines.quoted(text)}"

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_fixture import ANA, BEN, DIMENSIONS, KINDS, engine_over, facts, memory_store, opened
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
 from mnemoscope.index.budget import IndexBudget, IndexMemory
 from mnemoscope.index.scope import IndexCache, ScopeIndex
@@ -76,7 +77,7 @@ ops = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.lists(ops, max_size=4), max_size=6), st.booleans())
 def test_a_refreshed_index_equals_one_built_anew(rounds: list[list[Any]], subtree: bool) -> None:
     adapter = adapt(memory_store())

@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, CountingEmbeddings, dump, engine_over, facts
 from engine_fixture import opened as opened_store
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RetentionRule
 from mnemoscope.journal.changes import book
@@ -217,7 +218,7 @@ EXAMPLES = {"memory": 40, "sqlite": 40, "generic": 25, "postgres": 12}
 def test_random_curating_agrees_with_a_plain_model_and_undoing_all_gives_the_start_back(
     kind: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    @settings(max_examples=EXAMPLES[kind], deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(EXAMPLES[kind])
     @given(steps)
     def check(sequence: list[tuple[str, int, int]]) -> None:
         with opened(kind, tmp_path_factory.mktemp("store")) as store:

@@ -21,8 +21,9 @@ from engine_fixture import (
     memory_store,
     opened,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine, NotFoundError, StoreError
 from mnemoscope.journal.changes import Edit
 from mnemoscope.stores.choice import adapt
@@ -415,7 +416,7 @@ def carry_out(engine: MemoryEngine, model: Model, name: str, at: int, step: int,
 def test_random_changes_agree_with_a_plain_model_and_undoing_all_gives_back_the_start(
     kind: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(40)
     @given(st.lists(actions, max_size=12))
     def check(sequence: list[tuple[str, int]]) -> None:
         with opened(kind, tmp_path_factory.mktemp("store")) as store:

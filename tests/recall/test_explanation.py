@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
     Drop,
@@ -134,7 +135,7 @@ def test_a_rerank_with_the_same_settings_is_the_recall(result: RecallResult) -> 
     assert again.ranking.reasons.tolist() == result.ranking.reasons.tolist()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(recalls())
 def test_a_remedy_brings_the_memory_in_and_a_little_less_does_not(result: RecallResult) -> None:
     for at in range(len(result.ranking.candidates)):
@@ -148,7 +149,7 @@ def test_a_remedy_brings_the_memory_in_and_a_little_less_does_not(result: Recall
                 assert not is_returned_with(result, at, remedy.setting, less)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(recalls())
 def test_no_remedy_is_missed_that_a_scan_would_find(result: RecallResult) -> None:
     scans = {

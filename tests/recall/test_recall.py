@@ -23,8 +23,9 @@ from engine_fixture import (
     memory_store,
     opened,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
     Drop,
@@ -132,7 +133,7 @@ def test_the_result_is_the_true_top_k(kind: str, clustered: bool, tmp_path: Path
         engine = engine_over(store, clock=lambda: NOW)
         engine.adapter.write(writes)
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @examples(60)
         @given(asked_for, configs)
         def check(asked: dict[str, Any], config: MemoryConfig) -> None:
             result = engine.recall(QUERY, ANA, config=config, touch=False, **asked)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_fixture import engine_over, facts
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from mnemoscope import Drop, InputError, MemoryConfig, MemoryEngine, MemoryRecord
 from mnemoscope.recall.explanation import Standing
 from mnemoscope.recall.rendering import node_text
@@ -126,7 +127,7 @@ asked_for = st.fixed_dictionaries(
 
 
 def test_any_filters_together_return_what_a_plain_look_at_all_memories_does(engine: MemoryEngine) -> None:
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(60)
     @given(asked_for)
     def check(asked: dict[str, Any]) -> None:
         result = engine.recall(QUERY, ANA, touch=False, **asked)

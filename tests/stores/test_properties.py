@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import examples
 from mnemoscope.errors import ConflictError
 from mnemoscope.stores.base import KEEP, Guard, Ref, Write
 from mnemoscope.stores.values import copy_json, same_json
@@ -70,7 +71,7 @@ def assert_same(read: Model, model: Model) -> None:
 
 
 @pytest.mark.parametrize("opened", [BACKENDS[name] for name in EXACT], ids=EXACT)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(batches=BATCHES)
 def test_an_adapter_is_a_dictionary(
     opened: Callable[[Path], AbstractContextManager[Backend]], batches: list[tuple[list[Write], bool]]
