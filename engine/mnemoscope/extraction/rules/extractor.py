@@ -1,6 +1,6 @@
 """The offline extractor: durable statements of the person become facts by rules, without a model.
 
-What counts is in `rule_table` (English) and `rule_languages` (kept as said); what must not is in `screening`.
+What counts stands in `tables`; what must not become a fact is told by `screening`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from ...core.text import normalise, one_line
 from ..facts import ExtractedFact, Extraction
 from ..screening import is_joke, is_question, is_supposition, looks_like_instruction, looks_like_secret
 from ..sentences import Sentence, masked, read_prose
-from .english import RULES, Rule
-from .languages import match_language
+from .tables import Rule, english_rules, match_language, phrase
 from .voice import in_third_person
 
 __all__ = ["RuleExtractor"]
@@ -30,90 +29,10 @@ _ROLE_LINE = re.compile(r"^[ \t]*(user|human|assistant|ai|system|tool)[ \t]*:[ \
 _USER_ROLES = frozenset({"user", "human"})
 _NAMELESS = frozenset({"user", "human", "me", "i", "you", "customer", "client"})
 
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_WHEN = (
-    r"(?:(?:last|next|this|every|each) (?:\w+ )?(?:week(?:end)?|month|year|spring|summer|autumn|fall|winter|night|time|"
-    r"morning|\w+day|" + _MONTHS + r")|yesterday|tomorrow|today|recently|nowadays|these days|lately|right now|"
-    r"(?:in|since|until|from|by) (?:early |mid-?|late |the )?(?:(?:" + _MONTHS + r"|spring|summer|autumn|fall|winter|"
-    r"mornings?|evenings?)(?: \d{4})?|\d{4})|on (?:\w+days?|weekends|weekdays|the weekend)|from now on|as of \w+|"
-    r"\w+ (?:days?|weeks?|months?|years?) ago|for (?:the (?:last|past) )?\w+ (?:years|months|weeks)|at (?:work|home|"
-    r"night)|"
-    r"in my (?:free|spare) time|for (?:breakfast|lunch|dinner|work|health reasons|religious reasons))"
-)
-_LEAD = re.compile(
-    r"(?:(?:well|oh|ah|aw+|hey|hi|hello|yes|yeah|yep|yup|no|nope|ok|okay|so|and|but|or|also|plus|actually|btw|"
-    r"by the way|anyway|"
-    r"thanks|thank you|thx|sorry|fyi|haha+|wow|right|sure|to be honest|honestly|tbh|in fact|just so you know|"
-    r"for the record|"
-    r"as i said|like i said|as you know|correction|update|quick update|one more thing|one thing|good news|bad news|"
-    r"big news|news|"
-    r"great news|first|second|finally|unfortunately|luckily|sadly|personally|apparently|funny enough|basically|then|"
-    r"besides|"
-    r"on top of that|as for me|me too|same here|of course|indeed|absolutely|definitely|totally|exactly|cool|great|"
-    r"nice|awesome|"
-    r"ugh|hmm+|um+|uh+|guess what|you know(?: what)?|i mean|i think(?: that)?|turns out|it turns out|the thing is|"
-    r"hola|bonjour|salut|hallo|guten tag|olá|oi|ciao|привет|здравствуйте|добрый день|مرحبا|أهلا|السلام عليكم|你好|您好|"
-    r"こんにちは|"
-    r"안녕하세요|नमस्ते|xin chào|chào|merhaba|dzień dobry|"
-    r"heads up|note|please|mind you|wait|since|because|as|given that|now that|in that case|speaking of which|"
-    r"(?:i )?forgot to "
-    r"(?:say|mention)|i should (?:say|mention|add|note)|let me (?:add|correct)(?: that| myself)?|i meant|my bad)"
-    r"(?:,? (?:again|then|so much|a lot|all|there|ada|for (?:that|asking|everything)|(?-i:[A-Z])\w+))?"
-    r"(?:\s*[,:;!.…、，،。！–—-]+\s*|\s+(?:that\s+)?)|(?-i:[A-Z])\w+[,!]\s+(?=(?:i|my|we|our)\b))+",
-    re.IGNORECASE,
-)
-_WHEN_FIRST = re.compile(rf"(?P<when>{_WHEN}),?\s+(?=(?:i|we|my|our)\b)", re.IGNORECASE)
-_WHEN_ONLY = re.compile(rf"{_LEAD.pattern}?{_WHEN}|{_WHEN}", re.IGNORECASE)
-_NOTED = re.compile(
-    r"(?:(?:can|could|would) you )?(?:please |kindly )?(?:also )?(?:remember|note|keep in mind|bear in mind|"
-    r"don['’]t forget|"
-    r"make a note|take note|write down|for future reference|for next time|you should know|let me tell you)"
-    r"(?:,|:| that| this:|,? please,?| down)?(?: that)?\s+(?!when|how|me\b|to\s)(?=\w)",
-    re.IGNORECASE,
-)
 _ASKS_TO_NOTE = re.compile(r"(?:can|could|would) you ", re.IGNORECASE)
-_ABOUT_PERSON = re.compile(r"\b(?:i|my|me|we|our|us|mine)\b|\b[A-Z]\w+['’]s\b", re.IGNORECASE)
-_CLAUSE_BREAK = re.compile(
-    r"(?:[,;:]\s*|\s+)(?:and|but|so|though|although|yet|plus|whereas|while|because that['’]s why)\s+(?=(?:now |"
-    r"then |also |today |"
-    r"next \w+ )?(?:i|we|my|our)(?:['’](?:m|ve|re|ll|d))?\s)"
-    r"|(?:;|\s[-–—]+|—|,)\s*(?=(?:i|we|my|our)(?:['’](?:m|ve|re))?\s)"
-    r"|[,;]\s*(?:(?:and|but|so|then)\s+)?(?=(?:can|could|would|will|do|does|did|is|are|what|where|which|how|when|"
-    r"why|any|please|"
-    r"should|maybe|if|find|book|show|help|thanks|thank you)\b)|(?:\s*[-–—]+|,|;)\s+(?:and |but |so |"
-    r"which )?(?=(?:it|this|that|they|thanks?|so|such|here|let|what|how)(?:['’]s)?\s)|\s(?:and|but)\s(?=(?:it|that|"
-    r"this|they)(?:['’]s|\s"
-    r"(?:is|was|were|are|has|looks?|felt|made|gave|makes|really|went|turned))\b)|[，；،]\s*|"
-    r"(?<=[\u3040-\u30ff\u4e00-\u9fff])、(?=.*[?？か]$)",
-    re.IGNORECASE,
-)
-_TAG_QUESTION = re.compile(
-    r",\s*(?:right|correct|yeah|ok|okay|no|(?:is|are|do|does|did|have|can)n?['’]?t? (?:i|it|"
-    r"we))\s*[?？]",
-    re.I,
-)
-_TAIL = re.compile(
-    r"(?:,?\s*(?:as you know|you know|by the way|btw|thanks?(?: you)?|please|lol|haha+|though|right|too|of course|"
-    r"actually|"
-    r"i guess|i think|just so you know|fyi|to be honest|tbh|so far|for sure|remember|as well|now that i think of it))?"
-    r"[\s.,;:!?？…。！～~\U0001f300-\U0001faff\u2600-\u27bf\ufe0f)]*$",
-    re.IGNORECASE,
-)
-_TO_AGENT = re.compile(r"\b(?:you|your|yours|you['’]re|yourself|u)\b", re.IGNORECASE)
-_MOMENTARY = re.compile(
-    r"\b(?:right now|at the moment|for now|just now|today|tonight|this (?:morning|afternoon|evening)|in a (?:minute|"
-    r"second|hurry))\b",
-    re.IGNORECASE,
-)
-
+_WHEN_FIRST = r"(?P<when>{when}),?\s+(?=(i|we|my|our)\b)"
+_WHEN_ONLY = r"{lead}?{when}|{when}"
 _ALSO = re.compile(r"^((?:i|we)(?:['’](?:m|re|ve))?) (?:also|even)(?= )", re.IGNORECASE)
-_UNFINISHED = re.compile(r"^(?:those|these)\b|\b(?:to|and|or|the|an|of|than|because)$", re.IGNORECASE)
-_VAGUE = re.compile(
-    r"\b(?:it|them|him|here|there|these|those|this(?! (?:year|month|week\w*|spring|summer|autumn|fall|winter|\w+day|"
-    r"\w+ber)\b)|"
-    r"its|his|their|that(?=$| (?:was|is|one|sounds?)))\b(?!['’])|\ba (?:ton|lot|few|bunch|while|mix)$|(?<!\w)one$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -207,12 +126,12 @@ def _found_in(text: str, subject: str, held_back: Counter[str]) -> Iterator[_Fou
 
 def _statements(sentence: Sentence, subject: str, held_back: Counter[str]) -> Iterator[_Found]:
     hidden = masked(sentence.text)
-    noted = _NOTED.match(hidden, _lead_end(hidden))
+    noted = phrase("{noted}").match(hidden, _lead_end(hidden))
     if noted and is_question(hidden) and not _ASKS_TO_NOTE.match(noted.group()):
         noted = None
     clauses = _clauses(sentence.text, hidden, from_=noted.end() if noted else 0)
     if noted is None and is_question(hidden):
-        clauses = [] if len(clauses) < 2 or _TAG_QUESTION.search(hidden) else clauses
+        clauses = [] if len(clauses) < 2 or phrase("{tag_question}").search(hidden) else clauses
     found = [each for clause in clauses if (each := _statement(*clause, subject, noted=noted is not None))]
     if found:
         yield from found
@@ -229,15 +148,18 @@ def _why_not(hidden: str) -> str:
 
 
 def _lead_end(hidden: str) -> int:
-    lead = _LEAD.match(hidden)
+    lead = phrase("{lead}").match(hidden)
     return lead.end() if lead else 0
 
 
 def _clauses(text: str, hidden: str, *, from_: int) -> list[tuple[str, str]]:
     """The sentence cut where a new statement or a request begins, each as it was said and with quotations hidden."""
     clauses, begin = [], from_
-    for cut in [*_CLAUSE_BREAK.finditer(hidden, from_), None]:
-        if cut and (_WHEN_ONLY.fullmatch(hidden, begin, cut.start()) or _LEAD.fullmatch(hidden, begin, cut.end())):
+    for cut in [*phrase("{clause_break}").finditer(hidden, from_), None]:
+        if cut and (
+            phrase(_WHEN_ONLY).fullmatch(hidden, begin, cut.start())
+            or phrase("{lead}").fullmatch(hidden, begin, cut.end())
+        ):
             continue
         end = cut.start() if cut else len(text)
         if text[begin:end].strip():
@@ -247,25 +169,25 @@ def _clauses(text: str, hidden: str, *, from_: int) -> list[tuple[str, str]]:
 
 
 def _statement(clause: str, hidden: str, subject: str, *, noted: bool) -> _Found | None:
-    end = _TAIL.search(hidden)
+    end = phrase("{tail}").search(hidden)
     stop = end.start() if end else len(hidden)
     start = min(_lead_end(hidden), stop)
     if (is_question(hidden) and not noted) or stop - start > _LONGEST_FACT:
         return None
-    when = _WHEN_FIRST.match(hidden, start)
+    when = phrase(_WHEN_FIRST).match(hidden, start)
     body = slice(when.end() if when else start, stop)
     said, seen = _without_also(clause[body]), _without_also(hidden[body])
     if is_supposition(hidden):
         return None
     vague = _is_vague(seen)
-    for rule in RULES:
+    for rule in english_rules():
         if (match := rule.pattern.match(seen)) and _holds(rule, hidden) and (rule.addresses_agent or not vague):
             content = _content(rule, match, said, subject)
             content = f"{content} {_lowered(when['when'])}" if when else content
             return _Found(_as_fact(content), clause, rule.categories, rule.importance)
     if other := match_language(seen):
         return _Found(_as_fact(said), clause, other[0].categories, other[0].importance)
-    if noted and _ABOUT_PERSON.search(seen) and not _TO_AGENT.search(seen):
+    if noted and phrase("{about_person}").search(seen) and not phrase("{to_agent}").search(seen):
         return _Found(_as_fact(in_third_person(said, subject)), clause, ("note",), _NOTED_IMPORTANCE)
     return None
 
@@ -276,13 +198,13 @@ def _without_also(text: str) -> str:
 
 def _is_vague(seen: str) -> bool:
     """Whether it leans on something said elsewhere: "I take them to the park", "I'd love to"."""
-    return bool(_VAGUE.search(" ".join(seen.split()[1:5])) or _UNFINISHED.search(seen.strip()))
+    return bool(phrase("{vague}").search(" ".join(seen.split()[1:5])) or phrase("{unfinished}").search(seen.strip()))
 
 
 def _holds(rule: Rule, hidden: str) -> bool:
-    if not rule.addresses_agent and _TO_AGENT.search(hidden):
+    if not rule.addresses_agent and phrase("{to_agent}").search(hidden):
         return False
-    return not (rule.lasting and _MOMENTARY.search(hidden))
+    return not (rule.lasting and phrase("{momentary}").search(hidden))
 
 
 def _content(rule: Rule, match: re.Match[str], said: str, subject: str) -> str:

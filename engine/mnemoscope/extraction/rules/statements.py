@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from ...core.text import normalise
 from .attributes import Attribute, read_attribute
-from .languages import match_language
+from .tables import match_language
 
 __all__ = ["Statement", "read_statement"]
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 
 from ..sentences import masked
+from .tables import list_words, phrase
 
-__all__ = ["ADVERB", "IRREGULAR_PASTS", "in_third_person"]
+__all__ = ["in_third_person"]
 
 
-ADVERB = (
-    r"(?:no longer|no|longer|not|really|just|also|now|still|always|never|usually|often|sometimes|generally|"
-    r"currently|recently|finally|"
-    r"actually|absolutely|totally|mostly|mainly|normally|typically|rarely|hardly|only|already|originally|"
-    r"regularly|definitely|truly|especially|kinda|sort of|kind of|officially|personally|almost|ever|"
-    r"strongly|both|all|even|first|then|particularly|simply|quite|once|genuinely|honestly|basically)"
-)
+_PRONOUN = r"""
+\b(?P<subject>i|we)(?P<short>'(m|ve|ll|d|re))?\b(?P<rest>(\s+{adverb})*(\s+[a-z]+('t)?)?)
+\b(?P<own>my|our)\b
+\b(?P<self>myself|ourselves)\b
+\b(?P<whose>mine|ours)\b
+\b(?P<object>me|us)\b
+"""
+_COORDINATED = r"""
+(?P<before>\b(and|but|or)\s+({adverb}\s+)*)(?P<verb>…
+    live|eat|have|speak|own|prefer|enjoy|teach|write|go|want|don't|am|hate|collect
+    (work|study|run|drink|like|love)(?=\s+(at|for|as|from|in|to|a|my|the|\w+ing)\b)
+…)(?=\s)
+"""
 
-_PRONOUN = re.compile(
-    r"\b(?P<subject>i|we)(?P<short>['’](?:m|ve|ll|d|re))?\b(?P<rest>(?:\s+" + ADVERB + r")*(?:\s+[a-z]+(?:['’]t)?)?)"
-    r"|\b(?P<own>my|our)\b|\b(?P<self>myself|ourselves)\b|\b(?P<whose>mine|ours)\b|\b(?P<object>me|us)\b",
-    re.IGNORECASE,
-)
 _SHORT_FORMS = {"m": "am", "re": "am", "ve": "have", "ll": "will", "d": "would"}
 _NEGATIONS = {
     "don't": "does not", "haven't": "has not", "can't": "cannot", "won't": "will not", "isn't": "is not",
@@ -29,34 +31,18 @@ _NEGATIONS = {
     "wouldn't": "would not", "shouldn't": "should not", "hadn't": "had not",
 }  # fmt: skip
 _IRREGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "go": "goes"}
-IRREGULAR_PASTS = frozenset({
-    "was", "had", "did", "went", "got", "made", "took", "came", "saw", "bought", "found", "met", "lost", "won",
-    "left", "began", "ran", "wrote", "read", "taught", "thought", "felt", "told", "said", "sold", "sent", "spent",
-    "kept", "built", "held", "grew", "drew", "drove", "flew", "broke", "chose", "woke", "ate", "drank", "slept",
-    "sang", "swam", "spoke", "heard", "led", "paid", "put", "quit", "set", "cut", "hurt", "let", "became", "gave",
-    "knew", "threw", "fell", "rode", "hid", "stood", "understood", "brought", "caught", "fought", "sought", "dealt",
-    "meant", "hit", "bet", "shut", "split", "spread", "cost", "beat", "upset", "been",
-})  # fmt: skip
-"""Past forms that do not end in -ed."""
-
-_UNCHANGED = IRREGULAR_PASTS | frozenset({
+_UNCHANGED = frozenset({
     "can", "could", "will", "would", "should", "must", "may", "might", "cannot", "shall", "used", "is", "has",
     "does",
 })  # fmt: skip
 _BASE_IN_ED = frozenset({"need", "feed", "breed", "weed", "embed", "speed", "exceed", "succeed", "proceed", "heed"})
-_COORDINATED = re.compile(
-    r"(?P<before>\b(?:and|but|or)\s+(?:" + ADVERB + r"\s+)*)"
-    r"(?P<verb>live|eat|have|speak|own|prefer|enjoy|teach|write|go|want|don['’]t|am|hate|collect|"
-    r"(?:work|study|run|drink|like|love)(?=\s+(?:at|for|as|from|in|to|a|my|the|\w+ing)\b))(?=\s)",
-    re.IGNORECASE,
-)
 
 
 def in_third_person(clause: str, subject: str) -> str:
     """The clause said about `subject`: the first mention by name, later ones as "they". Quotations stay."""
     out: list[str] = []
     position, named, conjugates = 0, False, False
-    for found in _PRONOUN.finditer(masked(clause)):
+    for found in phrase(_PRONOUN).finditer(masked(clause)):
         between = clause[position : found.start()]
         out += [_coordinated(between) if conjugates else between, _replaced(found, subject, named=named)]
         if found["subject"]:
@@ -82,7 +68,7 @@ def _with_verb(found: re.Match[str], subject: str, *, named: bool) -> str:
     words = found["rest"].split()
     if found["short"]:
         words.insert(0, _SHORT_FORMS[found["short"][1:].lower()])
-    at = next((index for index, word in enumerate(words) if not re.fullmatch(ADVERB, word, re.IGNORECASE)), None)
+    at = next((index for index, word in enumerate(words) if not phrase("{adverb}").fullmatch(word)), None)
     if at is not None:
         words[at] = _plural_form(words[at]) if named else _singular_form(words[at])
     return " ".join([subject, *words])
@@ -94,11 +80,16 @@ def _singular_form(verb: str) -> str:
         return _NEGATIONS[lower]
     if lower in _IRREGULAR:
         return _IRREGULAR[lower]
-    if lower in _UNCHANGED or (lower.endswith("ed") and lower not in _BASE_IN_ED) or lower.endswith("n't"):
+    if _is_unchanged(lower) or (lower.endswith("ed") and lower not in _BASE_IN_ED) or lower.endswith("n't"):
         return verb
     if re.search(r"(?:s|x|z|ch|sh|o)$", lower):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", lower) else verb + "s"
+
+
+def _is_unchanged(verb: str) -> bool:
+    """Whether the form is the same in the third person, as a past form that does not end in -ed is."""
+    return verb in _UNCHANGED or verb in list_words("irregular_past")
 
 
 def _plural_form(verb: str) -> str:
@@ -106,10 +97,10 @@ def _plural_form(verb: str) -> str:
 
 
 def _is_present(found: re.Match[str]) -> bool:
-    words = [word for word in found["rest"].split() if not re.fullmatch(ADVERB, word, re.IGNORECASE)]
+    words = [word for word in found["rest"].split() if not phrase("{adverb}").fullmatch(word)]
     verb = words[0].lower() if words else ""
-    return bool(found["short"]) or (verb not in _UNCHANGED and not verb.endswith("ed"))
+    return bool(found["short"]) or (not _is_unchanged(verb) and not verb.endswith("ed"))
 
 
 def _coordinated(rest: str) -> str:
-    return _COORDINATED.sub(lambda found: found["before"] + _singular_form(found["verb"]), rest)
+    return phrase(_COORDINATED).sub(lambda found: found["before"] + _singular_form(found["verb"]), rest)
