@@ -41,7 +41,7 @@ constraints:  ## Resolve every dependency afresh and write their versions to con
 server-requirements: constraints.txt  ## Resolve the environment of the LangGraph server afresh
 	rm -rf build/resolve && $(PYTHON) -m venv build/resolve
 	build/resolve/bin/python -m pip install --quiet 'langgraph-cli[inmem]' \
-	    $$(grep -E '^(langchain|langchain-core|langgraph|langgraph-sdk|numpy|orjson|snowballstemmer)==' constraints.txt)
+	    $$(grep -E '^(langchain|langchain-core|langgraph|langgraph-sdk|numpy|orjson|snowballstemmer|lazy-loader)==' constraints.txt)
 	{ grep '^#' $(SERVER)/requirements.txt; build/resolve/bin/python -m pip freeze; } > build/requirements.txt
 	mv build/requirements.txt $(SERVER)/requirements.txt
 

@@ -28,8 +28,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.memory import InMemoryStore
 from made_up import NAMESPACE, Lookup, Made, made
 from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.view import View
+from mnemoscope.stores import View, adapt
 
 DIMENSIONS = 384
 FACTS = 20

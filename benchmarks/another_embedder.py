@@ -21,9 +21,8 @@ from typing import Any
 import psycopg
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.stores.base import Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.stores import Write, adapt
 
 BEFORE, AFTER = HashingEmbeddings(64), HashingEmbeddings(384)
 SPACE = ("memories", "ana")
@@ -34,10 +33,10 @@ CONFIG = MemoryConfig(consolidation_threshold=1.0, touch_on_recall=False)
 def opened(address: str) -> BaseStore:
     """The store at this address, with the embedder of before."""
     if address.startswith("postgresql"):
-        from mnemoscope.stores.postgres.connection import open_postgres
+        from mnemoscope.stores.postgres import open_postgres
 
         return open_postgres(address, embeddings=BEFORE)
-    from mnemoscope.stores.sqlite.connection import open_sqlite
+    from mnemoscope.stores.sqlite import open_sqlite
 
     return open_sqlite(address, embeddings=BEFORE)
 
@@ -94,13 +93,13 @@ def use(address: str, pipe: Connection) -> None:
 def work(address: str, pipe: Connection) -> None:
     """The change itself, in a process of its own, so that its memory can be told."""
     worker = engine(address)
-    worker.drop_waiting_vectors()
+    worker.reembedding.drop_waiting()
     before = peak()
     began = time.perf_counter()
-    state = worker.reembed()
+    state = worker.reembedding.start()
     seconds = time.perf_counter() - began
     began = time.perf_counter()
-    worker.reembed(back=True)
+    worker.reembedding.start(back=True)
     back = time.perf_counter() - began
     pipe.send((seconds, state.embedded, back, peak() - before))
 

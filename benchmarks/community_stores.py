@@ -27,8 +27,7 @@ import store_skips  # noqa: E402
 import stores_fixture  # noqa: E402
 from langgraph.store.base import BaseStore  # noqa: E402
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor  # noqa: E402
-from mnemoscope.stores.choice import adapt  # noqa: E402
-from mnemoscope.stores.generic import GenericAdapter  # noqa: E402
+from mnemoscope.stores import GenericAdapter, adapt  # noqa: E402
 from stores_fixture import DIMENSIONS, EMBEDDINGS, Backend, postgres_database  # noqa: E402
 
 WORDS = [

@@ -22,10 +22,9 @@ import numpy as np
 from langgraph.store.memory import InMemoryStore
 from made_up import NOW, Lookup, Made, made
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.postgres.connection import open_postgres
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.stores import GenericAdapter, StoreAdapter
+from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.sqlite import open_sqlite
 from numpy.typing import NDArray
 
 DIMENSIONS = 64

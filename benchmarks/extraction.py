@@ -12,11 +12,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from mnemoscope.conversations.formats import Conversation
-from mnemoscope.conversations.reader import read_conversations
-from mnemoscope.embedding.named import load_embeddings
-from mnemoscope.replay.measure import MATCH_FROM, ReplayCase, evaluate
-from mnemoscope.replay.setups import ReplaySetup, read_setup
+from mnemoscope.conversations import Conversation, read_conversations
+from mnemoscope.embedding import load_embeddings
+from mnemoscope.replay import MATCH_FROM, ReplayCase, ReplaySetup, evaluate, read_setup
 
 
 def cases(path: Path) -> Iterator[ReplayCase]:

@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import PRESETS, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.embedding.named import load_embeddings
-from mnemoscope.evaluation.metrics import Places, interval, measure
-from mnemoscope.extraction.rules.consolidator import RuleConsolidator
-from mnemoscope.extraction.rules.extractor import RuleExtractor
-from mnemoscope.stores.base import Write
+from mnemoscope import PRESETS, MemoryConfig, MemoryEngine, MemoryRecord, RuleConsolidator, RuleExtractor
+from mnemoscope.embedding import load_embeddings
+from mnemoscope.evaluation import Places, interval, measure
+from mnemoscope.stores import Write
 
 METRICS = ("recall@5", "recall@10", "mrr", "ndcg@10")
 DEPTH = 100

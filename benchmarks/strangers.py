@@ -22,8 +22,8 @@ from langgraph_memory import MemoryEngine as TheirEngine
 from langgraph_memory.types import ConsolidationDecision, ExtractedFact
 from langmem import create_manage_memory_tool, create_memory_store_manager, create_search_memory_tool
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from pydantic import BaseModel, Field
 
 SPACE = ("memories", "ana")
@@ -138,11 +138,11 @@ def go_through(store: BaseStore, engine: MemoryEngine) -> None:
         engine.undo(group)
     claim("edits undone: every value as it was", everything(store) == before)
     claim("edits undone: each package reads what it wrote", read_by_writers(store) == read_before)
-    plan = engine.plan_adoption()
+    plan = engine.curation.plan_adoption()
     print(f"       plan: {dict(plan.counts)}, {len(plan.unadoptable)} cannot be, {plan.ours} have our envelope")
     claim("planned: all but that of langgraph-memory, whose envelope is ours", (len(plan), plan.ours) == (3, 1))
-    changes = engine.apply_adoption(plan)
-    claim("adopted: nothing is left to adopt", len(engine.plan_adoption()) == 0)
+    changes = engine.curation.apply_adoption(plan)
+    claim("adopted: nothing is left to adopt", len(engine.curation.plan_adoption()) == 0)
     claim("adopted: each text comes first for itself", recalled(engine, texts).keys() == texts.keys())
     after = read_by_writers(store)
     claim("adopted: LangMem's tool and langgraph-memory read theirs", *same(after, read_before, UNCHANGED))

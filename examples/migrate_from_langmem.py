@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
+from mnemoscope.embedding import BundledEmbeddings
 
 NAMESPACE = ("memories", "ana")
 
@@ -32,10 +32,10 @@ def written_by_langmem(store: BaseStore) -> None:
 def migrate(store: BaseStore) -> MemoryEngine:
     """Look at what would be done, do it, and show that it can be taken back."""
     engine = MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator())
-    plan = engine.plan_adoption(NAMESPACE)
+    plan = engine.curation.plan_adoption(NAMESPACE)
     for adoption in plan.adoptions:
         print(f"{adoption.writer}: {adoption.text!r}")
-    changes = engine.apply_adoption(plan, reason="migrated from LangMem")
+    changes = engine.curation.apply_adoption(plan, reason="migrated from LangMem")
     print(f"{len(changes)} adopted; engine.undo({changes[0].group!r}) would take it back.")
     print(engine.recall("What does she drink?", NAMESPACE, limit=1)[0].format())
     return engine

@@ -32,7 +32,7 @@ def serve(store: BaseStore, saver: BaseCheckpointSaver[Any]) -> None:
             AIMessage("Which router do you have?"),
         ]
     )
-    memory = engine.middleware(namespace=NAMESPACE, tools={"actions_permitted": ("create", "update")})
+    memory = engine.agents.middleware(namespace=NAMESPACE, tools={"actions_permitted": ("create", "update")})
     agent = create_agent(model, middleware=[memory], system_prompt="You help with routers.", checkpointer=saver)
     print(ask(agent, "I live in Hanoi. My router is an Acme 5.", user="ana@example.org", thread="monday"))
     print(ask(agent, "How do I restart it?", user="ana@example.org", thread="friday"))

@@ -10,8 +10,8 @@ import sys
 from contextlib import closing
 
 from langgraph.checkpoint.postgres import PostgresSaver
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.postgres import open_postgres
 from support_agent import serve
 
 

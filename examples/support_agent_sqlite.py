@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 from langgraph.checkpoint.sqlite import SqliteSaver
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from support_agent import serve
 
 

@@ -1,7 +1,7 @@
 """Overview: what is remembered, how it grew, and what changed lately."""
 
 import streamlit as st
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import utc_now
 
 from app.components import command_lines, python_lines, states
 from app.session import scope, session

@@ -1,8 +1,8 @@
 """Recall: what a query brings back, why each memory stands where it stands, and what was left out."""
 
 import streamlit as st
-from mnemoscope.core.times import utc_now
-from mnemoscope.recall.explanation import locate
+from mnemoscope.core import utc_now
+from mnemoscope.recall import locate
 
 from app.session import scope as scopes
 from app.session import session

@@ -37,7 +37,7 @@ def empty_engine() -> MemoryEngine:
     """An engine over an empty in-memory store, with the rules in place of a model."""
     from langgraph.store.memory import InMemoryStore
     from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-    from mnemoscope.embedding.hashing import HashingEmbeddings
+    from mnemoscope.embedding import HashingEmbeddings
 
     embedder = HashingEmbeddings()
     dimensions = len(embedder.embed_query("a"))
@@ -54,8 +54,7 @@ def seeded_engine(empty_engine: MemoryEngine) -> MemoryEngine:
 @pytest.fixture
 def seeded_file(tmp_path: Path) -> Path:
     """An SQLite file that holds `SEED`, embedded by the bundled model, closed again."""
-    from mnemoscope.connections.config import connection_to
-    from mnemoscope.connections.opening import open_connection
+    from mnemoscope.connections import connection_to, open_connection
 
     path = tmp_path / "seeded.sqlite"
     engine = open_connection(connection_to(str(path)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.core import show_namespace
 
 from app.commands.options import operator_option, role_option
 from app.commands.scripting import (
@@ -27,7 +27,7 @@ from app.text.display import one_line
 from app.text.shell_words import namespace_word
 
 if TYPE_CHECKING:
-    from mnemoscope import Finding
+    from mnemoscope.worklists import Finding
 
 __all__ = ["adopt", "retain", "worklist"]
 
@@ -48,13 +48,15 @@ def worklist(
     """
     asked = taken_out(options, "namespace", "subtree")
     with working_engine(options, writing=bool(accepted or rejected)) as engine:
-        findings = engine.worklist(name, asked["namespace"], subtree=asked["subtree"] or not asked["namespace"])
+        findings = engine.curation.worklist(
+            name, asked["namespace"], subtree=asked["subtree"] or not asked["namespace"]
+        )
         if not accepted and not rejected:
             _print_findings(findings, as_json=as_json)
             return
         turned_down = _named(findings, rejected, name)
-        changes = engine.accept(_named(findings, accepted, name), reason=reason) if accepted else []
-        engine.reject(turned_down, reason=reason)
+        changes = engine.curation.accept(_named(findings, accepted, name), reason=reason) if accepted else []
+        engine.curation.reject(turned_down, reason=reason)
     report_changes(changes, as_json=as_json)
 
 
@@ -67,7 +69,7 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
     """Bring items that other programs wrote to the form of a memory; one change that can be undone."""
     asked = taken_out(options, "namespace", "subtree")
     with working_engine(options, writing=not dry_run) as engine:
-        plan = engine.plan_adoption(asked["namespace"], subtree=asked["subtree"])
+        plan = engine.curation.plan_adoption(asked["namespace"], subtree=asked["subtree"])
         for each in plan.unadoptable:
             where = namespace_word(each.namespace)
             click.echo(f"Left as it is: {where}  {one_line(each.key)}  {one_line(each.reason)}", err=True)
@@ -80,7 +82,7 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
         if dry_run:
             _print_plan(as_json=as_json, to_adopt=len(plan), counts=dict(plan.counts), ours=plan.ours)
             return
-        changes = engine.apply_adoption(plan, reason=reason)
+        changes = engine.curation.apply_adoption(plan, reason=reason)
     report_changes(changes, as_json=as_json)
 
 
@@ -93,8 +95,8 @@ def adopt(*, as_json: bool, dry_run: bool, reason: str, **options: Any) -> None:
 def retain(*, as_json: bool, dry_run: bool, namespace: tuple[str, ...], **options: Any) -> None:
     """Forget what the retention rules of a namespace say; they are set on the Curate page."""
     with working_engine(options, writing=not dry_run) as engine:
-        plan = engine.plan_retention(namespace)
-        group = None if dry_run else engine.apply_retention(plan).group
+        plan = engine.curation.plan_retention(namespace)
+        group = None if dry_run else engine.curation.apply_retention(plan).group
     done = {"would_forget" if dry_run else "forgotten": len(plan), "group": group}
     _print_plan(as_json=as_json, rules=plan.counts, **done)
 

@@ -56,7 +56,7 @@ def merge(*, as_json: bool, **options: Any) -> None:
     """Make one memory of several: the first stays and takes over what the others add."""
     asked = taken_out(options, "namespace", "keys", "content", "reason")
     with working_engine(options, writing=True) as engine:
-        changes = engine.merge(asked.pop("namespace"), asked.pop("keys"), **asked)
+        changes = engine.curation.merge(asked.pop("namespace"), asked.pop("keys"), **asked)
     report_changes(changes, as_json=as_json)
 
 
@@ -68,7 +68,7 @@ def move(*, as_json: bool, target: tuple[str, ...], **options: Any) -> None:
     """Take memories to another namespace, under the same keys."""
     asked = taken_out(options, "namespace", "keys", "reason")
     with working_engine(options, writing=True) as engine:
-        changes = engine.move_at(places_of(asked), target, reason=asked["reason"])
+        changes = engine.curation.move(places_of(asked), target, reason=asked["reason"])
     report_changes(changes, as_json=as_json)
 
 
@@ -76,7 +76,7 @@ def _updated(
     engine: MemoryEngine, content: str | None, revision: int | None, asked: dict[str, Any], labels: dict[str, Any]
 ) -> list[Change]:
     if content is None:
-        return engine.update_at(places_of(asked), reason=asked["reason"], **labels)
+        return engine.curation.relabel(places_of(asked), reason=asked["reason"], **labels)
     change = engine.update(
         asked["namespace"],
         asked["keys"][0],

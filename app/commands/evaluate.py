@@ -12,8 +12,8 @@ from app.commands.scripting import NAMESPACE, print_json, script_options, workin
 from app.text.display import counted, one_line
 
 if TYPE_CHECKING:
-    from mnemoscope.evaluation.recall import Evaluation, Judged
-    from mnemoscope.recall.cases import Case
+    from mnemoscope.evaluation import Evaluation, Judged
+    from mnemoscope.recall import Case
 
 __all__ = ["evaluate"]
 
@@ -36,8 +36,8 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
 
     Without FILE the cases that are kept in the store are taken. `--profile` may also name a profile saved there.
     """
-    from mnemoscope.evaluation.recall import DEFAULT_METRICS, collect
-    from mnemoscope.evaluation.recall import evaluate as measured
+    from mnemoscope.evaluation import DEFAULT_METRICS
+    from mnemoscope.evaluation import evaluate as measured
 
     from app.session.profile_names import PRESENT, known_profiles, profile_named
 
@@ -49,7 +49,7 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
         cases = _cases(engine.adapter, file, own["namespace"])
         known = known_profiles(engine, settings_from(config=options["config"]).config)
         names = list(dict.fromkeys([own["profile"] or PRESENT, *own["against"]]))
-        judged = collect(engine, cases, **seen)
+        judged = engine.tuning.judge(cases, **seen)
         evaluation = measured(judged, [profile_named(name, known) for name in names], metrics)
     failed = _failures(evaluation, names[0], bounds)
     if as_json:
@@ -63,9 +63,9 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
 
 
 def _cases(adapter: Any, file: TextIO | None, namespace: tuple[str, ...] | None) -> list[Case]:
-    from mnemoscope.core.namespaces import read_prefix
+    from mnemoscope.core import read_prefix
     from mnemoscope.errors import InputError
-    from mnemoscope.recall.cases import CaseBook, read_cases
+    from mnemoscope.recall import CaseBook, read_cases
 
     cases = (
         read_cases(file.read(), namespace=namespace) if file else CaseBook(adapter).all(read_prefix(namespace or ""))
@@ -77,7 +77,7 @@ def _cases(adapter: Any, file: TextIO | None, namespace: tuple[str, ...] | None)
 
 def _bound(text: str) -> tuple[str, float]:
     from mnemoscope.errors import InputError
-    from mnemoscope.evaluation.metrics import read_metric
+    from mnemoscope.evaluation import read_metric
 
     metric, _, value = text.partition("=")
     try:

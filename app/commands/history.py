@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from mnemoscope.errors import NotFoundError
-from mnemoscope.journal.changes import ACTIONS
+from mnemoscope.journal import ACTIONS
 
 from app.commands.scripting import (
     DRY_RUN_OPTION,
@@ -30,7 +30,8 @@ from app.text.display import one_line
 from app.text.shell_words import namespace_word
 
 if TYPE_CHECKING:
-    from mnemoscope import MemoryEngine, UndoPlan
+    from mnemoscope import MemoryEngine
+    from mnemoscope.journal import UndoPlan
 
 __all__ = ["forget", "history", "undo"]
 
@@ -77,12 +78,12 @@ def undo(*, change: str | None, as_json: bool, dry_run: bool, reason: str, **opt
         raise click.UsageError("Say what to take back: CHANGE, or --by or --run.")
     with working_engine(options, writing=not dry_run) as engine:
         if change is not None:
-            changes = engine.changes_of(change) if dry_run else engine.undo(change, reason=reason)
+            changes = engine.curation.changes_of(change) if dry_run else engine.undo(change, reason=reason)
         else:
-            plan = engine.plan_undo(asked.pop("namespace"), **asked)
+            plan = engine.curation.plan_undo(asked.pop("namespace"), **asked)
             _print_kept(plan)
             would = [change for each in plan.open for change in each.changes]
-            changes = would if dry_run else engine.apply_undo(plan, reason=reason)
+            changes = would if dry_run else engine.curation.apply_undo(plan, reason=reason)
     if dry_run:
         click.echo(f"Would be taken back: {len(changes):,}", err=True)
     if as_json:

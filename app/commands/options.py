@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
-from mnemoscope.connections.config import SCHEMES
-from mnemoscope.connections.roles import ROLES
-from mnemoscope.core.secrets import has_literal_secret
+from mnemoscope.connections import ROLES, SCHEMES
+from mnemoscope.core import has_literal_secret
 from mnemoscope.errors import MnemoscopeError
 
 from app.session.settings import VARIABLES, Settings

@@ -81,7 +81,7 @@ def recall(
     if not namespace and not asked["subtree"]:
         raise click.UsageError("Say where to look: --namespace, or --subtree alone for the whole store.")
     with working_engine(options) as engine:
-        from mnemoscope import Drop
+        from mnemoscope.index import Drop
 
         result = engine.recall(query, namespace, categories=categories or None, **asked)
         if as_json:

@@ -12,7 +12,7 @@ from app.text.reembedding import progress_line, summary
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine
-    from mnemoscope.reembedding.state import ReembedState
+    from mnemoscope.reembedding import ReembedState
 
 __all__ = ["reembed"]
 
@@ -42,11 +42,11 @@ def reembed(*, act: str | None, as_json: bool, rate: float | None, batch: int, *
             _drop(engine, as_json=as_json)
             return
         if act == "status":
-            state = engine.reembedding()
+            state = engine.reembedding.status()
         elif act == "pause":
-            state = engine.pause_reembedding()
+            state = engine.reembedding.pause()
         else:
-            state = engine.reembed(rate=rate, batch=batch, progress=_Teller(quiet=as_json), **given)
+            state = engine.reembedding.start(rate=rate, batch=batch, progress=_Teller(quiet=as_json), **given)
     if as_json:
         print_json(state.to_value() if state else None)
     else:
@@ -70,7 +70,7 @@ class _Teller:
 
 
 def _drop(engine: MemoryEngine, *, as_json: bool) -> None:
-    whose = engine.drop_waiting_vectors()
+    whose = engine.reembedding.drop_waiting()
     if as_json:
         print_json({"dropped": str(whose) if whose else None})
     else:

@@ -65,8 +65,7 @@ def remember(*, text: str | None, file: Path | None, as_json: bool, dry_run: boo
 
 def _contents(text: str | None, file: Path | None) -> tuple[list[object], list[str]]:
     """What is to be remembered, each in a group of its own, and what of the file could not be read."""
-    from mnemoscope.conversations.formats import Unreadable
-    from mnemoscope.conversations.reader import read_conversations
+    from mnemoscope.conversations import Unreadable, read_conversations
 
     if file is None:
         return [text], []

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from mnemoscope.conversations.samples import load_samples, read_sample
-from mnemoscope.core.times import utc_now
-from mnemoscope.embedding.named import load_embeddings
-from mnemoscope.replay.measure import MATCH_FROM, ReplayCase, ReplayReport, case_of, evaluate
-from mnemoscope.replay.setups import ReplaySetup, read_setup
+from mnemoscope.conversations import load_samples, read_sample
+from mnemoscope.core import utc_now
+from mnemoscope.embedding import load_embeddings
+from mnemoscope.replay import MATCH_FROM, ReplayCase, ReplayReport, ReplaySetup, case_of, evaluate, read_setup
 
 from app.commands.options import said_plainly
 from app.text.display import one_line

@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from mnemoscope.connections.roles import Role, may
-from mnemoscope.core.namespaces import read_namespace
-from mnemoscope.core.times import from_iso
+from mnemoscope.connections import Role, may
+from mnemoscope.core import from_iso, read_namespace
 from mnemoscope.errors import NamespaceError, PermissionDeniedError, StoreUnavailableError
 
 from app.commands.options import operator_option, role_option, said_plainly, settings_from, store_options
@@ -20,7 +19,7 @@ from app.text.shell_words import namespace_word, quoted, read_namespace_word
 
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine, MemoryRecord
-    from mnemoscope.stores.base import Ref
+    from mnemoscope.stores import Ref
 
 __all__ = [
     "DRY_RUN_OPTION",
@@ -116,7 +115,7 @@ def working_engine(
     Without `writing` nothing in the store is made or changed. `needed` is the role that writing takes, and `makes`
     says that a store that is not there is made: only where something is put into it.
     """
-    from mnemoscope.connections.opening import open_connection
+    from mnemoscope.connections import open_connection
 
     from app.session import connections
 
@@ -130,8 +129,7 @@ def working_engine(
         connection = offered.find(None)
         if writing and not makes and connections.version_of(connection) == connections.MISSING:
             raise StoreUnavailableError(f"There is no SQLite file {connection.file()}. Check the path.")
-        engine = open_connection(connection, writing=writing, touch=False)
-        engine.actor = settings.operator
+        engine = open_connection(connection, writing=writing, touch=False, actor=settings.operator)
         try:
             if writing and (closed := connections.closed_because(engine)):
                 raise PermissionDeniedError(closed)

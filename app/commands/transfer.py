@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from mnemoscope.transfer.formats import Fault, read_entries
+from mnemoscope.transfer import Fault, read_entries
 
 from app.commands.options import said_plainly
 from app.commands.scripting import (
@@ -26,7 +26,8 @@ from app.commands.scripting import (
 from app.text.display import one_line
 
 if TYPE_CHECKING:
-    from mnemoscope import ImportPlan, MemoryEngine
+    from mnemoscope import MemoryEngine
+    from mnemoscope.transfer import ImportPlan
 
 __all__ = ["export", "importing"]
 
@@ -91,8 +92,8 @@ def importing(
     """
     _check_readable(file)
     with working_engine(options, writing=not dry_run, needed="admin", makes=True) as engine, file.open("rb") as data:
-        plan = engine.plan_import(data, namespace or None, conflicts=conflicts, name=file.name)
-        changes = [] if dry_run else engine.apply_import(plan, reason=reason)
+        plan = engine.transfer.plan_import(data, namespace or None, conflicts=conflicts, name=file.name)
+        changes = [] if dry_run else engine.transfer.apply_import(plan, reason=reason)
     group = changes[0].group if changes else None
     if as_json:
         print_json(_plan_value(plan, group))
@@ -117,10 +118,10 @@ def _pieces(
     engine: MemoryEngine, *, namespace: tuple[str, ...], subtree: bool, form: str, no_vectors: bool, no_history: bool
 ) -> Iterator[bytes]:
     if form == "csv":
-        return engine.export_table(namespace, subtree=subtree)
+        return engine.transfer.export_table(namespace, subtree=subtree)
     if form == "history":
-        return engine.export_history(namespace, subtree=subtree)
-    return engine.export(namespace, subtree=subtree, vectors=not no_vectors, history=not no_history)
+        return engine.transfer.export_history(namespace, subtree=subtree)
+    return engine.transfer.export(namespace, subtree=subtree, vectors=not no_vectors, history=not no_history)
 
 
 def _written(pieces: Iterator[bytes], output: Path) -> tuple[int, int]:

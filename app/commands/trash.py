@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.core import show_namespace
 
 from app.commands.scripting import (
     NAMESPACE,
@@ -25,7 +25,8 @@ from app.text.display import one_line
 from app.text.shell_words import namespace_word
 
 if TYPE_CHECKING:
-    from mnemoscope import ErasureReceipt, Tombstone
+    from mnemoscope.curation import ErasureReceipt
+    from mnemoscope.journal import Tombstone
 
 __all__ = ["allow", "erase", "restore", "trash"]
 
@@ -37,7 +38,7 @@ __all__ = ["allow", "erase", "restore", "trash"]
 def trash(*, as_json: bool, namespace: tuple[str, ...], subtree: bool, **options: Any) -> None:
     """List what was forgotten and can be restored, the latest first: when, by whom, why, where, and the text."""
     with working_engine(options) as engine:
-        stones = engine.trash(namespace, subtree=subtree or not namespace)
+        stones = engine.curation.trash(namespace, subtree=subtree or not namespace)
     if as_json:
         print_json([_stone_value(stone) for stone in stones])
         return
@@ -55,7 +56,7 @@ def restore(*, as_json: bool, **options: Any) -> None:
     """Bring forgotten memories back as they were."""
     asked = taken_out(options, "namespace", "keys", "reason")
     with working_engine(options, writing=True) as engine:
-        changes = engine.restore_at(places_of(asked), reason=asked["reason"])
+        changes = engine.curation.restore(places_of(asked), reason=asked["reason"])
     report_changes(changes, as_json=as_json)
 
 
@@ -67,7 +68,7 @@ def allow(*, as_json: bool, no_more: bool, **options: Any) -> None:
     """Let facts like these forgotten memories be remembered again."""
     asked = taken_out(options, "namespace", "keys", "reason")
     with working_engine(options, writing=True) as engine:
-        changes = engine.allow_at(places_of(asked), allowed=not no_more, reason=asked["reason"])
+        changes = engine.curation.allow(places_of(asked), allowed=not no_more, reason=asked["reason"])
     report_changes(changes, as_json=as_json)
 
 
@@ -79,7 +80,7 @@ def erase(*, as_json: bool, **options: Any) -> None:
     """Remove memories for good: items, trash, history, access notes and vectors. It takes the role admin."""
     asked = taken_out(options, "namespace", "keys", "confirm", "reason")
     with working_engine(options, writing=True, needed="admin") as engine:
-        receipt = engine.erase(
+        receipt = engine.curation.erase(
             asked["namespace"], asked["keys"], confirm=show_namespace(asked["confirm"]), reason=asked["reason"]
         )
     if as_json:

@@ -7,9 +7,8 @@ from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.core.secrets import MASK
-from mnemoscope.stores.base import Ref
+from mnemoscope.core import MASK, Namespace
+from mnemoscope.stores import Ref
 
 from app.components.snippet import PASSWORD
 from app.session import session

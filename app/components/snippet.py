@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
-from mnemoscope.connections.config import CONFIG_FILE, DEFAULT_FIELDS, Connection, config_folder
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.core.secrets import MASK
+from mnemoscope.connections import CONFIG_FILE, DEFAULT_FIELDS, Connection, config_folder
+from mnemoscope.core import MASK, Namespace, show_namespace
 
 __all__ = ["PASSWORD", "draw", "snippet", "text_fields_table"]
 

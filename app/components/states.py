@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import streamlit as st
-from mnemoscope.core.namespaces import Namespace, is_within, show_namespace
+from mnemoscope.core import Namespace, is_within, show_namespace
 from mnemoscope.errors import ConfigurationError, ConflictError, MnemoscopeError, PermissionDeniedError, StoreError
 
 from app.session import connections

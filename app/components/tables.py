@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.records import MemoryRecord
-from mnemoscope.stores.base import Ref
+from mnemoscope import MemoryRecord
+from mnemoscope.core import show_namespace
+from mnemoscope.stores import Ref
 
 from app.text.display import one_line
 

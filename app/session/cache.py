@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 import streamlit as st
-from mnemoscope.journal.changes import book
+from mnemoscope.journal import book
 
 from app.session.scope import Scope
 from app.session.session import Session

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import streamlit as st
-from mnemoscope.core.secrets import scrub
-from mnemoscope.core.times import Clock, utc_now
+from mnemoscope.core import Clock, scrub, utc_now
 from mnemoscope.errors import ConflictError
-from mnemoscope.stores.view import Watcher
+from mnemoscope.stores import Watcher
 
 __all__ = ["SLOW_SECONDS", "Call", "CallLog", "call_log"]
 

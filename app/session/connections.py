@@ -9,13 +9,21 @@ from typing import Any
 
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import Connection, Connections, connection_to, load_connections
-from mnemoscope.connections.opening import OpenedStore, engine_over, open_store
-from mnemoscope.connections.roles import Roles, read_role
-from mnemoscope.core.secrets import scrub
-from mnemoscope.embedding.bundled import BundledEmbeddings
+from mnemoscope.connections import (
+    Connection,
+    Connections,
+    OpenedStore,
+    Roles,
+    connection_to,
+    engine_over,
+    load_connections,
+    open_store,
+    read_role,
+)
+from mnemoscope.core import scrub
+from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.errors import ConfigurationError
-from mnemoscope.stores.view import View, Watcher
+from mnemoscope.stores import View, Watcher
 
 from app.session.settings import VARIABLES, Settings, data_folder
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mnemoscope.connections.config import Connection
-from mnemoscope.health.checkup import check_up
-from mnemoscope.health.steps import Check, State
+from mnemoscope.connections import Connection
+from mnemoscope.health import Check, State, check_up
 
 from app.session import connections
 from app.session.settings import Settings

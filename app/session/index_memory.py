@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 import streamlit as st
 from mnemoscope import MemoryEngine
-from mnemoscope.health.steps import Check
-from mnemoscope.index.budget import IndexMemory, process_budget
+from mnemoscope.health import Check
+from mnemoscope.index import IndexMemory, process_budget
 
 from app.session.settings import INDEX_MEMORY, Settings
 from app.text.display import megabytes, one_line
@@ -38,7 +38,7 @@ def by_connection() -> dict[str, int]:
         engines = list(_OPENED.items())
     taken: Counter[str] = Counter()
     for engine, name in engines:
-        taken[name] += engine.cached_bytes
+        taken[name] += engine.context.indexes.nbytes
     return dict(taken.most_common())
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from mnemoscope import MemoryEngine
-from mnemoscope.core.namespaces import Namespace
+from mnemoscope.core import Namespace
 
 from app.session.session import Session
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import load_connections
+from mnemoscope.connections import load_connections
 from mnemoscope.errors import ConfigurationError
-from mnemoscope.recall.profiles import Profile, ProfileBook
+from mnemoscope.recall import Profile, ProfileBook
 
 __all__ = ["PRESENT", "known_profiles", "profile_named"]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from mnemoscope.core.namespaces import Namespace, is_within, read_prefix, show_namespace
+from mnemoscope.core import Namespace, is_within, read_prefix, show_namespace
 from mnemoscope.errors import NamespaceError
 
 from app.session.namespace_tree import NamespaceTree

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import Connection
-from mnemoscope.connections.opening import OpenedStore, is_shared
-from mnemoscope.connections.roles import Role, may
+from mnemoscope.connections import Connection, OpenedStore, Role, is_shared, may
 from mnemoscope.errors import PermissionDeniedError, StoreUnavailableError
-from mnemoscope.stores.base import StoreAdapter
+from mnemoscope.stores import StoreAdapter
 
 from app.session import connections, index_memory, sign_in
 from app.session.calls import call_log
@@ -173,7 +171,7 @@ def operator(settings: Settings) -> str:
 
 def foreign_vectors(working: Session) -> str:
     """How the embedder differs from the one whose vectors the store holds; empty where it does not."""
-    return working.engine.embedder_difference()
+    return working.engine.reembedding.difference()
 
 
 def is_writing_wanted(chosen: Choice, settings: Settings) -> bool:

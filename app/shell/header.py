@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.connections.roles import Role, may
+from mnemoscope.connections import Role, may
 from mnemoscope.errors import MnemoscopeError
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
@@ -147,7 +147,7 @@ def _draw_notices(chosen: Choice, working: Session | None) -> None:
     _notice_replacement(chosen)
     for notice in working.notices:
         _draw_named(":material/info:", one_line(notice, 300), key=f"header-notice-{working.notices.index(notice)}")
-    warnings = [*working.adapter.abilities.warnings, *index_memory.warnings(working.engine.index_memory)]
+    warnings = [*working.adapter.abilities.warnings, *index_memory.warnings(working.engine.context.indexes.memory)]
     for at, warning in enumerate(warnings):
         with st.container(horizontal=True, vertical_alignment="center", key=f"header-warning-{at}"):
             # What comes after the colon is told on the Health page.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.index.budget import process_budget
+from mnemoscope.index import process_budget
 
 from app.session import scope, session
 from app.session.namespace_tree import namespace_tree

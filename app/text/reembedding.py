@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.text.display import counted, megabytes, one_line
 
 if TYPE_CHECKING:
-    from mnemoscope.reembedding.state import ReembedState
+    from mnemoscope.reembedding import ReembedState
 
 __all__ = ["duration", "progress_line", "summary"]
 

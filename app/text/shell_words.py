@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Sequence
 
-from mnemoscope.core.namespaces import NamespaceLike, decode_label, read_prefix, show_namespace
+from mnemoscope.core import NamespaceLike, decode_label, read_prefix, show_namespace
 
 __all__ = ["namespace_word", "quoted", "read_namespace_word"]
 

@@ -147,5 +147,5 @@ def _curate(engine: MemoryEngine, clock: _Clock, present: datetime) -> None:
     oldest = min(engine.list(ANA, limit=None), key=lambda record: (record.importance or 0.0, record.created_at))
     clock.now = present - timedelta(hours=20)
     cases = [case(query, where, expected=[text]) for where, asked in _CASES.items() for query, text in asked.items()]
-    engine.save_cases(cases, actor="curator", reason="what the agent was asked and should have known")
+    engine.tuning.save_cases(cases, actor="curator", reason="what the agent was asked and should have known")
     engine.forget(ANA, key=oldest.key, actor="curator", reason="no longer of any use")

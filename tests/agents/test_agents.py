@@ -16,8 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
-from mnemoscope import ConfigurationError, MemoryConfig, MemoryEngine
-from mnemoscope.agents.scopes import MissingNamespaceError
+from mnemoscope import ConfigurationError, MemoryConfig, MemoryEngine, MissingNamespaceError
+from mnemoscope.index import Visibility
 
 CONFIG = {"configurable": {"memory_namespace": ANA}}
 
@@ -220,8 +220,10 @@ def test_for_the_tools_another_source_s_private_memory_and_an_expired_one_are_li
             for key in (private, expired, "never-there")
         ]
         assert len(set(replies)) == 1
-    assert [engine.shows(record) for record in engine.list(ANA, include_private=True)] == [False]
-    assert engine.shows(engine.list(ANA, include_private=True)[0], source="ana")
+    (record,) = engine.list(ANA, include_private=True)
+    now = engine.context.now()
+    assert not Visibility().shows(record, now)
+    assert Visibility("ana").shows(record, now)
     assert {change.action for change in engine.history(ANA)} == {"insert", "update"}
 
 

@@ -15,10 +15,17 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
-from mnemoscope import ConfigurationError, InputError, MemoryConfig, MemoryEngine, MemoryRecord, ModelError
-from mnemoscope.agents.managers import aplan_without_store, plan_without_store
-from mnemoscope.agents.scopes import MissingNamespaceError
-from mnemoscope.agents.user_profiles import patched_fields
+from mnemoscope import (
+    ConfigurationError,
+    InputError,
+    MemoryConfig,
+    MemoryEngine,
+    MemoryRecord,
+    MissingNamespaceError,
+    ModelError,
+    plan_without_store,
+)
+from mnemoscope.agents import aplan_without_store, patched_fields
 from pydantic import BaseModel, Field
 
 WAY = pytest.mark.parametrize("way", WAYS)
@@ -120,7 +127,7 @@ def test_a_plan_needs_a_model_or_both_callables() -> None:
 
 @WAY
 def test_a_manager_without_a_schema_remembers_facts_once(engine: MemoryEngine, way: Way) -> None:
-    manager = engine.manager(namespace=TEMPLATE)
+    manager = engine.agents.manager(namespace=TEMPLATE)
     assert [each.action for each in way(manager, said("I like tea"))] == ["insert"]
     assert way(manager, said("I like tea")) == []
     assert contents(engine) == ["I like tea"]
@@ -136,7 +143,9 @@ def test_documents_of_several_forms_are_stored_with_their_fields(engine: MemoryE
         document("Nonsense", "I love green tea", subject="x"),
         document("Trip", "never said", place="Mars"),
     ]
-    manager = engine.manager(namespace=TEMPLATE, model=answering({"documents": found}), schemas=(Preference, Trip))
+    manager = engine.agents.manager(
+        namespace=TEMPLATE, model=answering({"documents": found}), schemas=(Preference, Trip)
+    )
     made = way(manager, said("I love green tea, and I go to Japan in May"))
     assert len(made) == 2
     by_schema = {record.metadata["schema"]: record for record in engine.list(ANA)}
@@ -153,7 +162,7 @@ def test_a_judge_updates_a_document_with_its_fields() -> None:
     engine = engine_over(
         consolidator=Judge(decide("update", "something reworded")), config=MemoryConfig(consolidation_threshold=0.3)
     )
-    manager = engine.manager(namespace=TEMPLATE, model=answering(first, second), schemas=(Preference,))
+    manager = engine.agents.manager(namespace=TEMPLATE, model=answering(first, second), schemas=(Preference,))
     manager.invoke(said("I like tea"), config())
     manager.invoke(said("now I love tea", first=2), config())
     [record] = engine.list(ANA)
@@ -168,7 +177,7 @@ def test_a_profile_is_one_document_changed_field_by_field_with_its_history(engin
         changes(change("age", 31, "I turned 31"), change("language", "pt", "fala português")),
         changes(change("age", None, "never mind my age")),
     )
-    manager = engine.manager(namespace=TEMPLATE, model=model, profile=Profile)
+    manager = engine.agents.manager(namespace=TEMPLATE, model=model, profile=Profile)
     assert manager.profile(config()) == Profile()
     way(manager, said("I'm Ana, and this is my dog Rex"))
     assert manager.profile(config()) == Profile(name="Ana", pets=["Rex"])
@@ -197,14 +206,14 @@ def test_what_does_not_fit_a_profile_is_left_out_alone(way: Way) -> None:
             change("language", "de", "I speak Klingon"),
         )
     )
-    manager = engine.manager(namespace=TEMPLATE, model=model, profile=Profile)
+    manager = engine.agents.manager(namespace=TEMPLATE, model=model, profile=Profile)
     way(manager, said("I'm Ana, I am 999, call me A"))
     assert manager.profile(config()) == Profile(name="Ana")
 
 
 def test_a_profile_reads_each_turn_once_and_asks_nothing_for_none() -> None:
     engine = engine_over()
-    manager = engine.manager(
+    manager = engine.agents.manager(
         namespace=TEMPLATE, model=answering(changes(change("name", "Ana", "I'm Ana"))), profile=Profile
     )
     assert len(manager.invoke(said("I'm Ana"), config())) == 1
@@ -214,7 +223,7 @@ def test_a_profile_reads_each_turn_once_and_asks_nothing_for_none() -> None:
 
 def test_profiles_and_facts_of_a_user_stand_apart() -> None:
     engine = engine_over(consolidator=Judge(decide("forget")))
-    manager = engine.manager(
+    manager = engine.agents.manager(
         namespace=TEMPLATE, model=answering(changes(change("name", "Ana", "I'm Ana"))), profile=Profile
     )
     manager.invoke(said("I'm Ana"), config())
@@ -231,7 +240,7 @@ def test_two_changes_of_a_profile_at_once_lose_neither() -> None:
         answering(changes(change("age", 31, "I am 31"))),
     ]
     managers = [
-        engine.manager(namespace=TEMPLATE, model=model, profile=Profile)
+        engine.agents.manager(namespace=TEMPLATE, model=model, profile=Profile)
         for engine, model in zip(engines, models, strict=True)
     ]
     talks = [said("I'm Ana"), said("I am 31", first=2)]
@@ -247,10 +256,12 @@ def test_two_changes_of_a_profile_at_once_lose_neither() -> None:
 
 
 def test_a_model_that_fails_writes_nothing_and_the_turn_can_be_read_again(engine: MemoryEngine) -> None:
-    failing = engine.manager(namespace=TEMPLATE, model=FakeListChatModel(responses=["no", "no"]), profile=Profile)
+    failing = engine.agents.manager(
+        namespace=TEMPLATE, model=FakeListChatModel(responses=["no", "no"]), profile=Profile
+    )
     with pytest.raises(ModelError):
         failing.invoke(said("I'm Ana"), config())
-    working = engine.manager(
+    working = engine.agents.manager(
         namespace=TEMPLATE, model=answering(changes(change("name", "Ana", "I'm Ana"))), profile=Profile
     )
     working.invoke(said("I'm Ana"), config())
@@ -261,7 +272,7 @@ def test_a_stored_profile_that_a_stranger_broke_is_read_as_far_as_it_goes() -> N
     engine = engine_over()
     value = {"content": "x", "metadata": {"document": {"name": "Ana", "age": "old", "shoe": 3}}}
     engine.store.put((*ANA, "profile"), "Profile", value)
-    manager = engine.manager(namespace=TEMPLATE, model=answering(changes()), profile=Profile)
+    manager = engine.agents.manager(namespace=TEMPLATE, model=answering(changes()), profile=Profile)
     assert manager.profile(config()) == Profile(name="Ana")
 
 
@@ -282,19 +293,19 @@ class Needy(BaseModel):
 )
 def test_a_manager_that_cannot_be_is_refused_at_once(options: Any, told: str) -> None:
     with pytest.raises(ConfigurationError, match=told):
-        engine_over().manager(namespace=TEMPLATE, **options)
+        engine_over().agents.manager(namespace=TEMPLATE, **options)
 
 
 def test_a_manager_without_a_profile_says_so() -> None:
     with pytest.raises(ConfigurationError, match="profile"):
-        engine_over().manager(namespace=TEMPLATE).profile(config())
+        engine_over().agents.manager(namespace=TEMPLATE).profile(config())
 
 
 @WAY
 def test_a_manager_works_as_a_node_and_ends_the_run_without_a_namespace(way: Way) -> None:
     engine = engine_over()
     graph = StateGraph(MessagesState)
-    graph.add_node("remember", engine.manager(namespace=TEMPLATE) | RunnableLambda(lambda _: {}))
+    graph.add_node("remember", engine.agents.manager(namespace=TEMPLATE) | RunnableLambda(lambda _: {}))
     graph.add_edge(START, "remember")
     compiled = graph.compile()
     way(compiled, said("I like tea"))

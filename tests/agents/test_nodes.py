@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 from agent_fixture import ANA, STORES, TEMPLATE, WAYS, Counting, State, Way, call, config, engine_on, scripted
-from engine_fixture import CountingEmbeddings, contents, engine_over, facts, memory_store
+from engine_fixture import CountingEmbeddings, contents, engine_over, facts, memory_store, swap
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from mnemoscope import InputError, MemoryEngine, PermissionDeniedError, StoreError
-from mnemoscope.agents.scopes import MissingNamespaceError
-from mnemoscope.recall.rendering import UNREADABLE
-from mnemoscope.recall.token_budget import tokens_of
+from mnemoscope import InputError, MemoryEngine, MissingNamespaceError, PermissionDeniedError, StoreError
+from mnemoscope.recall import UNREADABLE, tokens_of
 
 WAY = pytest.mark.parametrize("way", WAYS)
 
@@ -35,7 +33,7 @@ def agent_of(engine: MemoryEngine, model: Any, **options: Any) -> Any:
     graph.add_node("recall", engine.recall_node(namespace=TEMPLATE, limit=2))
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
     graph.add_node("tools", ToolNode(tools))
-    graph.add_node("remember", engine.remember_node(namespace=TEMPLATE, into="remembered"))
+    graph.add_node("remember", engine.agents.remember_node(namespace=TEMPLATE, into="remembered"))
     graph.add_edge(START, "recall")
     graph.add_edge("recall", "model")
     graph.add_conditional_edges("model", tools_condition, {"tools": "tools", "__end__": "remember"})
@@ -67,7 +65,8 @@ def test_an_agent_with_nodes_tools_and_a_checkpointer_recalls_in_one_thread_what
 
 @WAY
 def test_every_turn_is_read_once_however_often_the_graph_runs(engine: MemoryEngine, way: Way) -> None:
-    engine.extractor = extractor = Counting()
+    extractor = Counting()
+    swap(engine, extractor=extractor)
     agent = agent_of(engine, scripted("Hello.", "Fine."), checkpointer=InMemorySaver())
     way(agent, said("I like tea"))
     way(agent, said("I live in Porto"))
@@ -87,7 +86,8 @@ def test_the_journal_names_agent_thread_and_run(engine: MemoryEngine) -> None:
 def test_turns_that_could_not_be_remembered_are_remembered_with_the_next(
     engine: MemoryEngine, way: Way, caplog: pytest.LogCaptureFixture
 ) -> None:
-    engine.extractor = extractor = Counting()
+    extractor = Counting()
+    swap(engine, extractor=extractor)
     extractor.fails = TimeoutError("the model is down")
     agent = agent_of(engine, scripted("Hello.", "Fine."), checkpointer=InMemorySaver())
     with caplog.at_level(logging.WARNING):
@@ -165,13 +165,13 @@ def test_a_recall_node_refuses_numbers_that_cannot_be(options: Any) -> None:
 @pytest.mark.parametrize("node", ["recall_node", "remember_node"])
 def test_an_option_that_there_is_not_is_refused(node: str) -> None:
     with pytest.raises(TypeError, match="limits"):
-        getattr(engine_over(), node)(limits=3)
+        getattr(engine_over().agents, node)(limits=3)
 
 
 @WAY
 def test_a_remember_node_without_a_namespace_ends_the_run(way: Way) -> None:
     graph = StateGraph(State)
-    graph.add_node("remember", engine_over().remember_node(namespace=TEMPLATE))
+    graph.add_node("remember", engine_over().agents.remember_node(namespace=TEMPLATE))
     graph.add_edge(START, "remember")
     with pytest.raises(MissingNamespaceError, match="user_id"):
         way(graph.compile(), said("I like tea"), {"configurable": {}})
@@ -185,14 +185,14 @@ def test_an_agent_on_a_read_only_store_goes_on_and_says_so(way: Way, monkeypatch
         raise PermissionDeniedError("read-only")
 
     monkeypatch.setattr(engine.adapter, "write", refused)
-    node = engine.remember_node(namespace=TEMPLATE, into="remembered")
+    node = engine.agents.remember_node(namespace=TEMPLATE, into="remembered")
     assert way(node, said("I like tea"))["remembered"].startswith("Not remembered yet: PermissionDeniedError")
 
 
 @WAY
 def test_the_turns_can_be_handed_over_to_be_remembered_elsewhere(way: Way) -> None:
     engine, taken = engine_over(), []
-    node = engine.remember_node(namespace=TEMPLATE, submit=lambda *given: taken.append(given), into="remembered")
+    node = engine.agents.remember_node(namespace=TEMPLATE, submit=lambda *given: taken.append(given), into="remembered")
     result = way(node, said("I like tea"), config(thread="t9"))
     [(messages, namespace, thread)] = taken
     assert ([each.text for each in messages], namespace, thread) == (["I like tea"], ANA, "t9")
@@ -202,10 +202,11 @@ def test_the_turns_can_be_handed_over_to_be_remembered_elsewhere(way: Way) -> No
 
 @WAY
 def test_a_background_takes_the_turns_over_and_reads_each_once(engine: MemoryEngine, way: Way, tmp_path: Path) -> None:
-    engine.extractor = extractor = Counting()
+    extractor = Counting()
+    swap(engine, extractor=extractor)
     with engine.background(tmp_path / "queue.sqlite", debounce=0.0) as background:
         graph = StateGraph(State)
-        graph.add_node("remember", engine.remember_node(namespace=TEMPLATE, submit=background.submit))
+        graph.add_node("remember", engine.agents.remember_node(namespace=TEMPLATE, submit=background.submit))
         graph.add_edge(START, "remember")
         agent = graph.compile(checkpointer=InMemorySaver())
         for text in ("I like tea", "I have a dog"):
@@ -220,7 +221,7 @@ def test_an_agent_goes_on_where_nobody_takes_the_turns_over(way: Way, caplog: py
     def full(*_given: Any) -> None:
         raise StoreError("the queue is full")
 
-    node = engine_over().remember_node(namespace=TEMPLATE, submit=full, into="remembered")
+    node = engine_over().agents.remember_node(namespace=TEMPLATE, submit=full, into="remembered")
     with caplog.at_level(logging.WARNING):
         assert way(node, said("I like tea"))["remembered"].startswith("Not remembered yet: StoreError")
     assert "the queue is full" in caplog.text
@@ -230,15 +231,15 @@ def test_two_engines_over_one_store_read_a_turn_once() -> None:
     store = memory_store()
     first, second = Counting(), Counting()
     message = HumanMessage("I like tea", id="1")
-    assert len(engine_over(store, extractor=first).remember_turns([message], ANA)) == 1
-    assert len(engine_over(store, extractor=second).remember_turns([message], ANA)) == 0
+    assert len(engine_over(store, extractor=first).remember([message], ANA, once=True)) == 1
+    assert len(engine_over(store, extractor=second).remember([message], ANA, once=True)) == 0
     assert second.texts == []
 
 
 def test_a_turn_that_was_edited_and_one_without_an_id_are_new() -> None:
     engine = engine_over()
-    assert len(engine.remember_turns([HumanMessage("I like tea", id="1")], ANA)) == 1
-    assert len(engine.remember_turns([HumanMessage("I like coffee", id="1")], ANA)) == 1
-    assert len(engine.remember_turns([HumanMessage("I like cocoa")], ANA)) == 1
-    assert len(engine.remember_turns([HumanMessage("I like milk")], ANA)) == 1
+    assert len(engine.remember([HumanMessage("I like tea", id="1")], ANA, once=True)) == 1
+    assert len(engine.remember([HumanMessage("I like coffee", id="1")], ANA, once=True)) == 1
+    assert len(engine.remember([HumanMessage("I like cocoa")], ANA, once=True)) == 1
+    assert len(engine.remember([HumanMessage("I like milk")], ANA, once=True)) == 1
     assert len(contents(engine)) == 4

@@ -15,15 +15,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
-from mnemoscope import ConfigurationError
-from mnemoscope.agents.scopes import (
-    MissingNamespaceError,
-    NamespaceKey,
-    NamespaceTemplate,
-    SharedNamespaceWarning,
-    scope_of,
-)
-from mnemoscope.core.namespaces import read_namespace
+from mnemoscope import ConfigurationError, MissingNamespaceError, NamespaceTemplate
+from mnemoscope.agents import NamespaceKey, SharedNamespaceWarning
+from mnemoscope.agents.scopes import namespace_source
+from mnemoscope.core import read_namespace
 
 TEMPLATE = NamespaceTemplate(("memories", "{user_id}"))
 
@@ -119,7 +114,7 @@ def test_a_shared_namespace_that_is_meant_does_not_warn() -> None:
 
 
 def test_without_a_template_the_namespace_stands_whole_in_the_configuration() -> None:
-    assert scope_of(None, "where") == NamespaceKey("where")
+    assert namespace_source(None, "where") == NamespaceKey("where")
     assert NamespaceKey("where").namespace({"configurable": {"where": "memories/ana"}}) == ("memories", "ana")
 
 

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, Judge, contents, decide, engine_over, facts, lines_of
 from mnemoscope import (
+    Background,
     ConfigurationError,
     InputError,
     ModelError,
     NotFoundError,
     StoreError,
     StoreUnavailableError,
-    read_jobs,
 )
-from mnemoscope.background.queue import JobQueue
-from mnemoscope.background.workers import Background, Pace
+from mnemoscope.background import JobQueue, Pace, read_jobs
+from mnemoscope.background.service import remember_once
 
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 TESTS = Path(__file__).resolve().parents[1] / "support"
@@ -51,7 +51,7 @@ def said(*texts: str, start: int = 0) -> list[dict[str, str]]:
 
 
 def add(queue: JobQueue, namespace: tuple[str, ...], thread: str | None, now: float, text: str = "Tea") -> str:
-    from mnemoscope.conversations.messages import read_messages
+    from mnemoscope.conversations import read_messages
 
     read = read_messages(said(text)).messages
     return queue.add(namespace, thread, read, now=now, due=now, at_latest=60.0, capacity=1_000)
@@ -392,8 +392,8 @@ def test_a_job_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
 def test_a_job_that_was_done_and_not_marked_done_changes_nothing_when_it_comes_again() -> None:
     reading = Recording()
     engine = engine_over(extractor=reading)
-    assert engine.remember_once("Tea", ANA, job="job-1") is not None
-    assert engine.remember_once("Tea", ANA, job="job-1") is None
+    assert remember_once(engine.context, "Tea", ANA, job="job-1") is not None
+    assert remember_once(engine.context, "Tea", ANA, job="job-1") is None
     assert len(reading.read) == 1
     assert len(engine.history(ANA)) == 1
 
@@ -527,7 +527,7 @@ def test_an_asynchronous_extractor_works_in_the_background() -> None:
 def test_a_background_is_what_a_remember_node_hands_over_to() -> None:
     engine = engine_over()
     with engine.background(None, **SOON) as background:
-        node = engine.remember_node(submit=background.submit)
+        node = engine.agents.remember_node(submit=background.submit)
         state = {"messages": said("Tea")}
         node.invoke(state, {"configurable": {"memory_namespace": "memories/ana", "thread_id": "t1"}})
         assert [(job.namespace, job.thread) for job in background.jobs()] == [(ANA, "t1")]

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from agent_fixture import ANA, STORES, TEMPLATE, WAYS, Counting, State, Way, config, engine_on
-from engine_fixture import BEN, Judge, contents, lines_of
+from engine_fixture import BEN, Judge, contents, lines_of, swap
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from mnemoscope import Background, InputError, MemoryEngine, StoreError
+from mnemoscope.background.service import remember_once
+from mnemoscope.core.locks import Locks
 
 SOON = {"debounce": 0.0, "workers": 0}
 
@@ -33,7 +35,9 @@ def agent_of(engine: MemoryEngine, background: Background) -> Any:
     graph = StateGraph(State)
     graph.add_node("recall", engine.recall_node(namespace=TEMPLATE))
     graph.add_node("answer", lambda _state: {"messages": [AIMessage("Noted.")]})
-    graph.add_node("remember", engine.remember_node(namespace=TEMPLATE, submit=background.submit, into="remembered"))
+    graph.add_node(
+        "remember", engine.agents.remember_node(namespace=TEMPLATE, submit=background.submit, into="remembered")
+    )
     graph.add_edge(START, "recall")
     graph.add_edge("recall", "answer")
     graph.add_edge("answer", "remember")
@@ -43,7 +47,8 @@ def agent_of(engine: MemoryEngine, background: Background) -> Any:
 def test_what_two_processes_submit_to_one_queue_is_merged_and_remembered_once(
     engine: MemoryEngine, tmp_path: Path
 ) -> None:
-    engine.extractor = extractor = Counting()
+    extractor = Counting()
+    swap(engine, extractor=extractor)
     path = tmp_path / "queue.sqlite"
     with engine.background(path, **SOON) as one, engine.background(path, **SOON) as other:
         one.submit(said("I like tea"), ANA, "t1")
@@ -58,20 +63,20 @@ def test_what_two_processes_submit_to_one_queue_is_merged_and_remembered_once(
 
 
 def test_a_job_that_was_done_changes_nothing_when_it_comes_again(engine: MemoryEngine) -> None:
-    assert engine.remember_once("Tea", ANA, job="job-1") is not None
-    assert engine.remember_once("Coffee", ANA, job="job-1") is None
+    assert remember_once(engine.context, "Tea", ANA, job="job-1") is not None
+    assert remember_once(engine.context, "Coffee", ANA, job="job-1") is None
     assert contents(engine) == ["Tea"]
 
 
 def test_of_two_who_do_one_job_at_the_same_time_one_writes(engine: MemoryEngine) -> None:
     def meanwhile(text: str) -> list[Any]:
         other = MemoryEngine(engine.store, extractor=lines_of, consolidator=Judge())
-        other._turns = type(other._turns)()
-        assert other.remember_once("Tea by the other", ANA, job="job-1") is not None
+        swap(other, locks=Locks())
+        assert remember_once(other.context, "Tea by the other", ANA, job="job-1") is not None
         return lines_of(text)
 
-    engine.extractor = meanwhile
-    assert engine.remember_once("Tea by the first", ANA, job="job-1") is None
+    swap(engine, extractor=meanwhile)
+    assert remember_once(engine.context, "Tea by the first", ANA, job="job-1") is None
     assert contents(engine) == ["Tea by the other"]
 
 
@@ -118,19 +123,19 @@ def test_the_agent_goes_on_while_the_store_is_down_and_the_work_is_queued(
 
 
 def test_marks_are_dropped_only_once_they_are_old_and_counted(engine: MemoryEngine) -> None:
-    now = engine._clock()
+    now = engine.context.clock()
     with engine.background(None, **SOON) as background:
         background.submit(said("I like tea", "I live in Porto"), ANA, "t1")
         background.drain(30)
-    assert engine.trim_marks(timedelta(days=1)) == 0
+    assert engine.curation.trim_marks(timedelta(days=1)) == 0
     with pytest.raises(InputError, match="kept for"):
-        engine.trim_marks(timedelta(hours=1))
-    engine._clock = lambda: now + timedelta(days=40)
-    counted = engine.trim_marks(timedelta(days=30))
+        engine.curation.trim_marks(timedelta(hours=1))
+    swap(engine, clock=lambda: now + timedelta(days=40))
+    counted = engine.curation.trim_marks(timedelta(days=30))
     assert (counted, counted.is_done) == (3, False)
     with pytest.raises(InputError, match="confirm=3"):
-        engine.trim_marks(timedelta(days=30), confirm=2)
-    assert engine.trim_marks(timedelta(days=30), confirm=3).is_done
-    assert engine.trim_marks(timedelta(days=30)) == 0
+        engine.curation.trim_marks(timedelta(days=30), confirm=2)
+    assert engine.curation.trim_marks(timedelta(days=30), confirm=3).is_done
+    assert engine.curation.trim_marks(timedelta(days=30)) == 0
     assert contents(engine) == ["I like tea", "I live in Porto"]
-    assert len(engine.remember_turns(said("I like tea"), ANA)) == 0
+    assert len(engine.remember(said("I like tea"), ANA, once=True)) == 0

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, contents, engine_over
 from langgraph.graph import START, MessagesState, StateGraph
-from mnemoscope.background.remote import RemoteBackground
+from mnemoscope.background import RemoteBackground
 from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
 
 KEY = "the-servers-key"
@@ -100,7 +100,7 @@ def test_what_is_submitted_is_what_a_graph_with_a_remember_node_remembers_once(a
     url, handler = api
     engine = engine_over()
     graph = StateGraph(MessagesState)
-    graph.add_node("remember", engine.remember_node())
+    graph.add_node("remember", engine.agents.remember_node())
     graph.add_edge(START, "remember")
     compiled = graph.compile()
     with remote(url) as background:

@@ -17,9 +17,10 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
-from mnemoscope import Background, Extraction, MemoryEngine, Message, ModelError, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope import Background, MemoryEngine, Message, ModelError, RuleConsolidator, RuleExtractor
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.extraction import Extraction
+from mnemoscope.stores.sqlite import open_sqlite
 
 CONFIG: Any = {"configurable": {"user_id": "ana", "thread_id": "evening"}}
 TEMPLATE = ("memories", "{user_id}")
@@ -43,7 +44,7 @@ def agent(engine: MemoryEngine, background: Background) -> Any:
     graph = StateGraph(State)
     graph.add_node("recall", engine.recall_node(into="memory", limit=1, namespace=TEMPLATE))
     graph.add_node("answer", lambda _state: {"messages": [AIMessage("Noted.")]})
-    graph.add_node("remember", engine.remember_node(namespace=TEMPLATE, submit=background.submit))
+    graph.add_node("remember", engine.agents.remember_node(namespace=TEMPLATE, submit=background.submit))
     graph.add_edge(START, "recall")
     graph.add_edge("recall", "answer")
     graph.add_edge("answer", "remember")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 from playwright.sync_api import Page, expect
 
 from app.session.navigation import PAGES

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.driving import Server, settle, shot

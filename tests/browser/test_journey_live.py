@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import ExtractedFact, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Page, expect
 from stores_fixture import sqlite_rows
 

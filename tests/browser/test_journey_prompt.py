@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope import PromptBook
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.models.client import prompt_version
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.models import PromptBook, prompt_version
 from openai_server import OpenAIServer, says
 from playwright.sync_api import Page, expect
 

@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from mnemoscope import MemoryEngine, MemoryRecord, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Page, expect
 
 from tests.browser.driving import Server, settle, shot

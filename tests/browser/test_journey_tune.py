@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.recall.cases import CaseBook, case
-from mnemoscope.recall.profiles import ProfileBook
-from mnemoscope.stores.base import Write
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.recall import CaseBook, ProfileBook, case
+from mnemoscope.stores import Write
 from playwright.sync_api import Page, expect
 
 from tests.browser.driving import Server, settle, shot
@@ -60,7 +58,7 @@ def store(tmp_path: Path) -> Path:
         record = MemoryRecord(f"m{at}", ANA, text, created_at=now - timedelta(days=300 if text in OLD else 0.1))
         writes.append(Write(ANA, record.key, record.to_value(), {"content": vector}))
     engine.adapter.write(writes)
-    engine.save_cases([case(text, ANA, expected=[f"m{at}"]) for at, text in enumerate(QUESTIONS) if at])
+    engine.tuning.save_cases([case(text, ANA, expected=[f"m{at}"]) for at, text in enumerate(QUESTIONS) if at])
     engine.close()
     return path
 

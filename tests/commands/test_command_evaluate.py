@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.recall.cases import case
-from mnemoscope.recall.profiles import Profile
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.recall import Profile, case
 
 from app.shell.command import mnemoscope
 
@@ -92,8 +90,8 @@ def test_an_expected_memory_that_is_not_there_is_named(invoke: Invoke, tmp_path:
 
 def test_without_a_file_the_cases_and_profiles_of_the_store_are_taken(invoke: Invoke, store: Path) -> None:
     engine = opened(store)
-    engine.save_cases([case("tea", ANA, expected=[FACTS[1]])])
-    engine.save_profile(Profile("mine", MemoryConfig(lexical_weight=0.5)))
+    engine.tuning.save_cases([case("tea", ANA, expected=[FACTS[1]])])
+    engine.tuning.save_profile(Profile("mine", MemoryConfig(lexical_weight=0.5)))
     engine.close()
     assert invoke("--profile", "mine", "--namespace", "memories").output.startswith("1 case;")
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.embedding import HashingEmbeddings
 
 from app.session.settings import VARIABLES
 from app.shell.command import mnemoscope

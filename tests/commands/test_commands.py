@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 
 from app.shell.command import SCRIPTS, mnemoscope
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.curation.retention import RetentionRule
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.curation import RetentionRule
 
 from app.shell.command import mnemoscope
 
@@ -194,7 +193,7 @@ def test_adopt_hints_at_the_field_that_may_be_the_text(engine: MemoryEngine, inv
 
 
 def test_retain_forgets_what_the_rules_say(engine: MemoryEngine, invoke: Invoke) -> None:
-    engine.set_retention(ANA, [RetentionRule("no tea", older_than=timedelta(0), categories=("home",))])
+    engine.curation.set_retention(ANA, [RetentionRule("no tea", older_than=timedelta(0), categories=("home",))])
     asked = ("retain", "--namespace", "memories/ana", "--json")
     assert printed(invoke(*asked, "--dry-run"))["would_forget"] == 3
     assert texts(engine) == set(TEXTS)

@@ -4,7 +4,8 @@ import dataclasses
 import math
 
 import pytest
-from mnemoscope import KNOBS, PRESETS, ConfigurationError, MemoryConfig
+from mnemoscope import PRESETS, ConfigurationError, MemoryConfig
+from mnemoscope.config import KNOBS
 
 NUMBERS = [knob for knob in KNOBS.values() if not isinstance(knob.default, bool)]
 

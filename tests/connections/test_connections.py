@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import KNOBS
-from mnemoscope.connections.config import (
+from mnemoscope.config import KNOBS
+from mnemoscope.connections import (
+    CONNECTION_KEYS,
     Connection,
     Connections,
     config_folder,
     connection_to,
     find_config,
     load_connections,
+    open_connection,
+    open_store,
 )
-from mnemoscope.connections.keys import CONNECTION_KEYS
-from mnemoscope.connections.opening import open_connection, open_store
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.errors import ConfigurationError, PermissionDeniedError, StoreUnavailableError
-from mnemoscope.stores.view import View
+from mnemoscope.stores import View
 
 SECRET = "hunter2-and-more"
 ANA = ("memories", "ana")

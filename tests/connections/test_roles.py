@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from mnemoscope import ConfigurationError, MemoryEngine
-from mnemoscope.connections.config import load_connections
-from mnemoscope.connections.roles import ROLES, Role, Roles, may, read_roles
+from mnemoscope.connections import ROLES, Role, Roles, load_connections, may, read_roles
 from streamlit.testing.v1 import AppTest
 
 from app.components import feedback

@@ -12,7 +12,6 @@ from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
     ConsolidationDecision,
     ExtractedFact,
-    Judgement,
     LLMConsolidator,
     MemoryConfig,
     MemoryEngine,
@@ -21,11 +20,11 @@ from mnemoscope import (
     RuleConsolidator,
     RuleExtractor,
 )
-from mnemoscope.consolidation.judging import RULES_STOOD_IN
-from mnemoscope.consolidation.planner import calls_left
-from mnemoscope.conversations.samples import SampleConversation, load_samples
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.consolidation import RULES_STOOD_IN, calls_left
+from mnemoscope.conversations import SampleConversation, load_samples
+from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.errors import ModelCall
+from mnemoscope.extraction import Judgement
 from openai_server import OpenAIServer, Reply, client, fails, hangs, says, serving
 
 NOW = datetime(2025, 3, 4, 12, 0, tzinfo=UTC)

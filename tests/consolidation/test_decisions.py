@@ -11,14 +11,10 @@ from mnemoscope import (
     InputError,
     MemoryConfig,
     MemoryEngine,
+    MemoryRecord,
     Plan,
-    choose,
-    edit_decision,
-    edit_fact,
 )
-from mnemoscope.consolidation.decisions import Settlement, memory_key, merged_names
-from mnemoscope.consolidation.plan import Terms
-from mnemoscope.core.records import MemoryRecord
+from mnemoscope.consolidation import Settlement, Terms, choose, edit_decision, edit_fact, memory_key, merged_names
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 
@@ -150,7 +146,7 @@ def test_names_are_merged_in_order_once_each() -> None:
 
 
 def planned(engine: MemoryEngine, *contents: str) -> Plan:
-    return engine.plan_facts(facts(*contents), ANA)
+    return engine.plan(facts(*contents), ANA)
 
 
 def test_only_the_chosen_facts_are_committed() -> None:
@@ -202,7 +198,7 @@ def test_a_suppression_can_be_overruled() -> None:
     assert (plan.facts[0].outcome, plan.changes) == ("suppressed", ())
     engine.apply(edit_decision(plan, 0, decision("insert")))
     assert contents(engine) == ["likes tea"]
-    assert engine.trash(ANA) == []
+    assert engine.curation.trash(ANA) == []
 
 
 @pytest.mark.parametrize("at", [-1, 1, 99])

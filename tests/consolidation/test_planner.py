@@ -29,14 +29,13 @@ from mnemoscope import (
     EmbeddingError,
     ExtractedFact,
     ExtractedFacts,
-    Extraction,
     InputError,
-    Judgement,
     MemoryConfig,
     MemoryEngine,
-    ModelCall,
     ModelError,
 )
+from mnemoscope.errors import ModelCall
+from mnemoscope.extraction import Extraction, Judgement
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 """Every memory counts as like every fact, so the judge is always asked."""
@@ -159,7 +158,9 @@ def test_a_forgetting_judge_withdraws_the_memory_and_its_fact_is_not_stored() ->
     engine.remember("likes tea", ANA)
     applied = engine.remember("no longer likes tea", ANA)
     assert (contents(engine), applied.plan.facts[0].outcome) == ([], "forget")
-    assert [(stone.record.content, stone.reason) for stone in engine.trash(ANA)] == [("likes tea", "no longer true")]
+    assert [(stone.record.content, stone.reason) for stone in engine.curation.trash(ANA)] == [
+        ("likes tea", "no longer true")
+    ]
 
 
 def test_what_is_true_again_after_being_replaced_is_stored_again() -> None:
@@ -460,9 +461,9 @@ def test_a_forgotten_fact_is_suppressed_until_it_is_allowed_again(kind: str, tmp
             assert "operator" in fact.reason
             assert "wrong person" in fact.reason
         assert contents(engine) == []
-        engine.allow(ANA, key)
+        engine.curation.allow([(ANA, key)])
         assert len(engine.remember("lives in Hanoi", ANA)) == 1
-        assert engine.trash(ANA) == []
+        assert engine.curation.trash(ANA) == []
         engine.close()
 
 
@@ -470,7 +471,7 @@ def test_a_turn_that_was_forgotten_is_not_learned_again_in_other_words() -> None
     engine = engine_over()
     said = {"quote": "I live in Hanoi", "said_at": START}
     engine.forget(ANA, key=engine.remember_facts(facts("lives in Hanoi", **said), ANA)[0].key)
-    plan = engine.plan_facts(facts("home is the capital of Vietnam", **said), ANA)
+    plan = engine.plan(facts("home is the capital of Vietnam", **said), ANA)
     assert plan.facts[0].outcome == "suppressed"
 
 
@@ -485,7 +486,7 @@ def test_what_others_forgot_in_private_suppresses_nothing_and_is_not_told(kind: 
         assert len(engine.remember_facts(facts("lives in Hanoi"), ANA)) == 1
         key = engine.list(ANA)[0].key
         engine.forget(ANA, key=key)
-        assert engine.plan_facts(facts("lives in Hanoi"), ANA).facts[0].outcome == "suppressed"
+        assert engine.plan(facts("lives in Hanoi"), ANA).facts[0].outcome == "suppressed"
         engine.close()
 
 

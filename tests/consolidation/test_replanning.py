@@ -6,20 +6,9 @@ import asyncio
 
 import pytest
 from engine_fixture import ANA, engine_over, facts
-from mnemoscope import (
-    ConsolidationDecision,
-    ExtractedFact,
-    Extraction,
-    InputError,
-    MemoryEngine,
-    Plan,
-    Withheld,
-    choose,
-    edit_decision,
-    edit_fact,
-)
-from mnemoscope.conversations.messages import Message
-from mnemoscope.extraction.proposals import REASONS
+from mnemoscope import ConsolidationDecision, ExtractedFact, InputError, MemoryEngine, Message, Plan
+from mnemoscope.consolidation import choose, edit_decision, edit_fact
+from mnemoscope.extraction import REASONS, Extraction, Withheld
 
 INVENTED = ExtractedFact(content="Ana owns a boat", quote="my boat", message_ids=["m1", "m9"], importance=0.7)
 STEERED = ExtractedFact(content="Ana likes tea", quote="I like tea", message_ids=["m1"])

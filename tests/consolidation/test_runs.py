@@ -20,12 +20,11 @@ from mnemoscope import (
     NotFoundError,
     RuleConsolidator,
     RuleExtractor,
-    choose,
 )
-from mnemoscope.consolidation.runs import NOT_KEPT
+from mnemoscope.consolidation import NOT_KEPT, choose
 from mnemoscope.errors import ModelCall
-from mnemoscope.extraction.facts import Extraction, Judgement, Similar
-from mnemoscope.journal.changes import book
+from mnemoscope.extraction import Extraction, Judgement, Similar
+from mnemoscope.journal import book
 
 TALK = [
     Message("a1", "user", "I live in Lyon."),
@@ -54,7 +53,7 @@ def test_a_memory_leads_to_its_turn_and_a_turn_to_its_memories(kind: str, tmp_pa
         engine = ruled(store)
         applied = engine.remember(TALK, ANA, source="chat-1", actor="maria", reason="nightly")
         lyon = next(record for record in applied if "Lyon" in record.content)
-        run = engine.run(lyon.evidence[0].run or "")
+        run = engine.runs.get(lyon.evidence[0].run or "")
         assert (run.id, run.namespace, run.source, run.actor) == (applied.plan.id, ANA, "chat-1", "maria")
         assert [turn.id for turn in run.turns_of_memory(lyon.key)] == ["a1"]
         assert [fact.target for fact in run.facts_of_turn("a1")] == [lyon.key]
@@ -66,7 +65,7 @@ def test_a_run_holds_its_settings_its_spoken_turns_and_its_decisions() -> None:
     engine = ruled()
     plan = engine.plan(TALK, ANA, source="chat-1", reason="nightly")
     engine.apply(plan)
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert [turn.id for turn in run.messages] == ["a1", "a2", "a3"]
     assert (run.at, run.reason, run.not_kept) == (plan.created_at, "nightly", 0)
     assert run.settings["consolidation_threshold"] == PRESETS["rules"].consolidation_threshold
@@ -80,13 +79,13 @@ def test_planning_keeps_nothing_and_a_talk_without_facts_neither() -> None:
     engine = ruled()
     engine.plan(TALK, ANA)
     engine.remember("Thanks a lot!", ANA)
-    assert engine.runs() == []
+    assert engine.runs.list() == []
 
 
 def test_a_fact_left_out_is_kept_as_left_out() -> None:
     engine = engine_over()
     engine.apply(choose(engine.plan("likes tea\nhas a dog", ANA), [1]))
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert [(fact.content, fact.chosen) for fact in run.facts] == [("likes tea", False), ("has a dog", True)]
     assert run.facts_of_memory(run.facts[0].target or "") == []
 
@@ -95,7 +94,7 @@ def test_a_fact_already_known_leads_to_the_memory_that_says_it() -> None:
     engine = engine_over()
     [record] = engine.remember("likes tea", ANA)
     engine.remember([Message("b1", "user", "likes tea")], ANA, source="later")
-    later, first = engine.runs(ANA)
+    later, first = engine.runs.list(ANA)
     assert [fact.target for fact in later.facts] == [fact.target for fact in first.facts] == [record.key]
     assert [fact.outcome for fact in later.facts] == ["skip"]
 
@@ -110,7 +109,7 @@ def test_what_a_model_answered_is_not_kept_but_what_it_took_is() -> None:
 
     engine = engine_over(extractor=Told())
     engine.remember("I like tea", ANA)
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert [(call.model, call.input_tokens, call.raw) for call in run.calls] == [("small-model", 120, None)]
     assert "the raw answer" not in books(engine)
 
@@ -118,7 +117,7 @@ def test_what_a_model_answered_is_not_kept_but_what_it_took_is() -> None:
 def test_turns_are_not_kept_where_the_setting_says_so() -> None:
     engine = ruled(config=MemoryConfig(keep_transcripts=False))
     engine.remember(TALK, ANA)
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert (run.messages, run.not_kept) == ((), 3)
     assert "lovely" not in books(engine)
 
@@ -126,19 +125,19 @@ def test_turns_are_not_kept_where_the_setting_says_so() -> None:
 def test_the_turns_of_old_runs_are_counted_and_dropped_once_the_count_is_confirmed() -> None:
     engine = ruled()
     engine.remember(TALK, ANA)
-    [run] = engine.runs(ANA)
-    assert engine.trim_transcripts() == 0
-    assert engine.trim_transcripts(run.at) == 0
-    counted = engine.trim_transcripts(timedelta(0))
+    [run] = engine.runs.list(ANA)
+    assert engine.runs.trim_transcripts() == 0
+    assert engine.runs.trim_transcripts(run.at) == 0
+    counted = engine.runs.trim_transcripts(timedelta(0))
     assert (counted, counted.is_done) == (1, False)
     with pytest.raises(InputError, match=r"1 runs before .* hold turns, but 2 were confirmed"):
-        engine.trim_transcripts(counted.before, confirm=2)
-    assert engine.trim_transcripts(counted.before, confirm=1).is_done
-    [bare] = engine.runs(ANA)
+        engine.runs.trim_transcripts(counted.before, confirm=2)
+    assert engine.runs.trim_transcripts(counted.before, confirm=1).is_done
+    [bare] = engine.runs.list(ANA)
     assert (bare.messages, bare.not_kept) == ((), len(run.messages))
     assert [fact.content for fact in bare.facts] == [fact.content for fact in run.facts]
     assert [record.evidence[0].quote for record in engine.list(ANA)] != [None]
-    assert engine.trim_transcripts(timedelta(0)) == 0
+    assert engine.runs.trim_transcripts(timedelta(0)) == 0
 
 
 def test_a_secret_that_was_said_is_not_kept() -> None:
@@ -150,7 +149,7 @@ def test_a_secret_that_was_said_is_not_kept() -> None:
         ],
         ANA,
     )
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert [turn.text for turn in run.messages] == [f"I live in Lyon. {NOT_KEPT}", NOT_KEPT]
     assert "4111" not in books(engine)
 
@@ -158,7 +157,7 @@ def test_a_secret_that_was_said_is_not_kept() -> None:
 def test_of_an_endless_talk_the_turns_of_facts_are_kept_and_the_others_counted() -> None:
     engine = engine_over(extractor=lambda _: facts("likes tea", message_ids=["a2"]))
     engine.remember([Message("a1", "user", "x" * 200_001), Message("a2", "user", "y" * 10)], ANA)
-    [run] = engine.runs(ANA)
+    [run] = engine.runs.list(ANA)
     assert ([turn.id for turn in run.messages], run.not_kept) == (["a2"], 1)
 
 
@@ -166,16 +165,16 @@ def test_runs_come_latest_first_by_namespace_and_by_conversation() -> None:
     engine = engine_over()
     for text, where, source in (("likes tea", ANA, "one"), ("has a dog", ANA, "two"), ("plays chess", BEN, "one")):
         engine.remember(text, where, source=source)
-    assert [run.facts[0].content for run in engine.runs()] == ["plays chess", "has a dog", "likes tea"]
-    assert [run.facts[0].content for run in engine.runs(ANA, source="one")] == ["likes tea"]
-    latest, first = engine.runs(ANA)
-    assert engine.runs(ANA, before=latest.id) == [first]
-    assert engine.runs(("memories",), subtree=True, limit=1)[0].namespace == BEN
+    assert [run.facts[0].content for run in engine.runs.list()] == ["plays chess", "has a dog", "likes tea"]
+    assert [run.facts[0].content for run in engine.runs.list(ANA, source="one")] == ["likes tea"]
+    latest, first = engine.runs.list(ANA)
+    assert engine.runs.list(ANA, before=latest.id) == [first]
+    assert engine.runs.list(("memories",), subtree=True, limit=1)[0].namespace == BEN
 
 
 def test_an_unknown_run_is_said_to_be_unknown() -> None:
     with pytest.raises(NotFoundError, match="No run is kept under the id 'run-1'"):
-        engine_over().run("run-1")
+        engine_over().runs.get("run-1")
 
 
 def test_agents_see_nothing_of_the_runs() -> None:
@@ -199,14 +198,14 @@ def test_forgetting_a_conversation_offers_its_memories_and_takes_those_that_rest
     engine = engine_over(consolidator=judge, config=ALL)
     engine.remember("likes tea", ANA, source="one")
     engine.remember("likes green tea\nhas a dog", ANA, source="two")
-    offered = engine.forget_conversation(ANA, source="two")
+    offered = engine.runs.forget(ANA, source="two")
     assert [record.content for record in offered.memories] == ["has a dog"]
     assert [record.content for record in offered.shared] == ["likes green tea"]
     assert (offered.group, len(contents(engine))) == (None, 2)
 
-    done = engine.forget_conversation(ANA, run=offered.runs[0].id, dry_run=False, reason="asked for")
+    done = engine.runs.forget(ANA, run=offered.runs[0].id, dry_run=False, reason="asked for")
     assert contents(engine) == ["likes green tea"]
-    two, one = engine.runs(ANA)
+    two, one = engine.runs.list(ANA)
     assert (two.messages, two.not_kept, len(one.messages)) == ((), 1, 1)
     engine.undo(done.group or "")
     assert contents(engine) == ["has a dog", "likes green tea"]
@@ -215,7 +214,7 @@ def test_forgetting_a_conversation_offers_its_memories_and_takes_those_that_rest
 @pytest.mark.parametrize("which", [{}, {"run": "a", "source": "b"}])
 def test_forgetting_a_conversation_needs_to_know_which(which: dict[str, str]) -> None:
     with pytest.raises(InputError, match="either run= or source="):
-        engine_over().forget_conversation(ANA, **which)
+        engine_over().runs.forget(ANA, **which)
 
 
 # Erasing
@@ -227,10 +226,10 @@ def test_erasing_a_memory_takes_its_words_and_its_talk_out_of_the_runs(kind: str
         engine = ruled(store)
         records = engine.remember(TALK, ANA, source="chat-1")
         lyon = next(record for record in records if "Lyon" in record.content)
-        receipt = engine.erase(ANA, lyon.key, confirm="memories/ana")
+        receipt = engine.curation.erase(ANA, lyon.key, confirm="memories/ana")
         assert (receipt.is_complete, receipt.runs) == (True, 1)
         assert "Lyon" not in books(engine)
-        [run] = engine.runs(ANA)
+        [run] = engine.runs.list(ANA)
         assert (run.messages, run.not_kept) == ((), 3)
         assert [fact.erased for fact in run.facts] == [fact.target == lyon.key for fact in run.facts]
         assert any("Zoe" in fact.content for fact in run.facts)
@@ -240,7 +239,7 @@ def test_erasing_finds_the_words_in_the_runs_of_other_talks_too() -> None:
     engine = engine_over()
     [record] = engine.remember("likes jasmine tea", ANA)
     [other] = engine.remember("has a dog\nlikes jasmine tea", ANA)
-    receipt = engine.erase(ANA, record.key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, record.key, confirm="memories/ana")
     assert (receipt.is_complete, receipt.runs) == (True, 2)
     assert other.content == "has a dog"
     assert "jasmine" not in books(engine)
@@ -263,8 +262,8 @@ def test_a_decision_may_withdraw_further_memories_and_all_of_it_is_one_undoable_
     applied = engine.remember("moved to Lyon", ANA)
     assert contents(engine) == ["has a dog", "moved to Lyon"]
     assert sorted(change.action for change in applied.changes) == ["forget", "update"]
-    run = engine.run(applied.plan.id)
-    [forgotten] = engine.trash(ANA)
+    run = engine.runs.get(applied.plan.id)
+    [forgotten] = engine.curation.trash(ANA)
     assert [fact.also_forgot for fact in run.facts] == [(forgotten.record.key,)]
     engine.undo(applied.group or "")
     assert contents(engine) == ["has a dog", "lives in Rome", "works in Rome"]

@@ -28,7 +28,7 @@ from mnemoscope import (
     StoreError,
     StoreUnavailableError,
 )
-from mnemoscope.conversations.checkpoints import Thread, list_threads, open_checkpointer, read_thread
+from mnemoscope.conversations import Thread, list_threads, open_checkpointer, read_thread
 from stores_fixture import postgres_database
 
 TALKS = {

@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
-from mnemoscope.conversations.formats import Conversation, Unreadable
-from mnemoscope.conversations.json_stream import JsonFault, json_items
-from mnemoscope.conversations.reader import FORMATS, read_conversations, recognise
+from mnemoscope.conversations import (
+    FORMATS,
+    Conversation,
+    JsonFault,
+    Unreadable,
+    json_items,
+    read_conversations,
+    recognise,
+)
 from mnemoscope.errors import ConversationError, InputError, MnemoscopeError
 
 TURNS = [{"role": "user", "content": "I live in Turin."}, {"role": "assistant", "content": "Noted."}]

@@ -4,12 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from mnemoscope.conversations.samples import SampleConversation, load_samples, read_sample
-from mnemoscope.core.records import Evidence, MemoryRecord
+from mnemoscope import Evidence, ExtractedFact, MemoryRecord, RuleConsolidator, RuleExtractor
+from mnemoscope.conversations import SampleConversation, load_samples, read_sample
 from mnemoscope.errors import ConversationError
-from mnemoscope.extraction.facts import ExtractedFact
-from mnemoscope.extraction.rules.consolidator import RuleConsolidator
-from mnemoscope.extraction.rules.extractor import RuleExtractor
 
 NOW = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
 SAMPLES = load_samples(NOW)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from mnemoscope import InputError, ModelError
-from mnemoscope.core.execution import Step, Steps, arun, called, on_thread, run
+from mnemoscope.core import Step, Steps, arun, on_thread, run
+from mnemoscope.core.execution import guard_call
 
 
 def double(number: int) -> int:
@@ -76,14 +77,14 @@ def test_an_error_reaches_the_procedure_which_decides(error: Exception) -> None:
 @pytest.mark.parametrize("error", [ValueError("no"), StopIteration("no"), AttributeError("no")])
 def test_what_others_raise_becomes_a_model_error_with_its_cause(error: Exception) -> None:
     with pytest.raises(ModelError, match=f"The judge raised {type(error).__name__}: no") as caught:
-        run(called(Step(raising(error)), "The judge"))
+        run(guard_call(Step(raising(error)), "The judge"))
     assert caught.value.__cause__ is error
     assert caught.value.failure == "provider_error"
 
 
 def test_our_own_errors_pass_as_they_are() -> None:
     with pytest.raises(InputError):
-        run(called(Step(raising(InputError("no"))), "The judge"))
+        run(guard_call(Step(raising(InputError("no"))), "The judge"))
 
 
 def test_a_sync_call_does_not_block_the_loop() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoscope import FilterError, MemoryRecord
-from mnemoscope.core.filters import OPERATORS, compile_filter
-from mnemoscope.index.columns import Columns
+from mnemoscope import MemoryRecord
+from mnemoscope.core import OPERATORS, compile_filter
+from mnemoscope.errors import FilterError
+from mnemoscope.index import Columns
 
 
 def memory(**fields: Any) -> MemoryRecord:

@@ -8,22 +8,22 @@ import weakref
 import pytest
 from engine_fixture import ANA, BEN, memory_store
 from mnemoscope import ConfigurationError
-from mnemoscope.core.locks import Turns, turns_of
+from mnemoscope.core import Locks, locks_of
 
 
 def test_sync_callers_are_served_in_the_order_of_arrival() -> None:
-    turns, log, threads = Turns(), [], []
+    locks, log, threads = Locks(), [], []
 
     def work(number: int) -> None:
-        with turns.of(ANA):
+        with locks.hold(ANA):
             log.append(number)
 
-    with turns.of(ANA):
+    with locks.hold(ANA):
         for number in range(5):
             thread = threading.Thread(target=work, args=(number,))
-            waiting = turns._last[ANA]
+            waiting = locks._last[ANA]
             thread.start()
-            while turns._last[ANA] is waiting:
+            while locks._last[ANA] is waiting:
                 pass
             threads.append(thread)
         assert log == []
@@ -33,24 +33,24 @@ def test_sync_callers_are_served_in_the_order_of_arrival() -> None:
 
 
 def test_another_namespace_is_not_waited_for() -> None:
-    turns = Turns()
-    with turns.of(ANA), turns.of(BEN), turns.of((*ANA, "below")):
-        assert len(turns._last) == 3
-    assert turns._last == {}
+    locks = Locks()
+    with locks.hold(ANA), locks.hold(BEN), locks.hold((*ANA, "below")):
+        assert len(locks._last) == 3
+    assert locks._last == {}
 
 
 def test_an_async_caller_waits_for_a_sync_one_without_blocking_the_loop() -> None:
-    turns, log = Turns(), []
+    locks, log = Locks(), []
     held, free = threading.Event(), threading.Event()
 
     def holding() -> None:
-        with turns.of(ANA):
+        with locks.hold(ANA):
             held.set()
             assert free.wait(10)
             log.append("sync")
 
     async def waiting() -> None:
-        async with turns.aof(ANA):
+        async with locks.ahold(ANA):
             log.append("async")
 
     async def together() -> None:
@@ -66,19 +66,19 @@ def test_an_async_caller_waits_for_a_sync_one_without_blocking_the_loop() -> Non
 
     asyncio.run(together())
     assert log == ["loop runs", "sync", "async"]
-    assert turns._last == {}
+    assert locks._last == {}
 
 
 def test_a_cancelled_wait_leaves_the_queue_in_order() -> None:
-    turns, log = Turns(), []
+    locks, log = Locks(), []
 
     async def work(name: str) -> None:
-        async with turns.aof(ANA):
+        async with locks.ahold(ANA):
             log.append(name)
             await asyncio.sleep(0)
 
     async def together() -> None:
-        async with turns.aof(ANA):
+        async with locks.ahold(ANA):
             cancelled = asyncio.create_task(work("cancelled"))
             await asyncio.sleep(0)
             last = asyncio.create_task(work("last"))
@@ -92,44 +92,44 @@ def test_a_cancelled_wait_leaves_the_queue_in_order() -> None:
 
     asyncio.run(together())
     assert log == ["last"]
-    with turns.of(ANA):
+    with locks.hold(ANA):
         log.append("after")
     assert log == ["last", "after"]
 
 
 def test_a_sync_call_that_would_wait_for_its_own_loop_is_refused_instead_of_hanging() -> None:
-    turns = Turns()
+    locks = Locks()
 
     async def mistaken() -> None:
-        async with turns.aof(ANA):
-            with turns.of(BEN):
+        async with locks.ahold(ANA):
+            with locks.hold(BEN):
                 pass
             with (
                 pytest.raises(ConfigurationError, match=r"'memories/ana' would wait for ever.*aremember"),
-                turns.of(ANA),
+                locks.hold(ANA),
             ):
                 pass
-        with turns.of(ANA):
+        with locks.hold(ANA):
             pass
 
     asyncio.run(mistaken())
-    assert turns._last == {}
+    assert locks._last == {}
 
 
 def test_an_error_inside_hands_the_turn_on() -> None:
-    turns = Turns()
-    with pytest.raises(ValueError, match="inside"), turns.of(ANA):
+    locks = Locks()
+    with pytest.raises(ValueError, match="inside"), locks.hold(ANA):
         raise ValueError("inside")
-    with turns.of(ANA):
+    with locks.hold(ANA):
         pass
-    assert turns._last == {}
+    assert locks._last == {}
 
 
 def test_all_engines_of_a_store_share_its_queues_which_end_with_it() -> None:
     store = memory_store()
-    assert turns_of(store) is turns_of(store)
-    assert turns_of(store) is not turns_of(memory_store())
-    gone = weakref.ref(turns_of(store))
+    assert locks_of(store) is locks_of(store)
+    assert locks_of(store) is not locks_of(memory_store())
+    gone = weakref.ref(locks_of(store))
     del store
     gc.collect()
     assert gone() is None

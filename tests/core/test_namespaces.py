@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import NamespaceError
-from mnemoscope.core.namespaces import (
+from mnemoscope.core import (
     decode_label,
     encode_label,
     is_reserved,

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import Evidence, MemoryRecord
-from mnemoscope.core.records import rewritten
-from mnemoscope.core.text import shown
+from mnemoscope.core import rewritten, shown
 
 BORN = datetime(2024, 5, 1, 12, 30, 15, 123456, UTC)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from mnemoscope.core.secrets import MASK, expand, has_literal_secret, masked, scrub, secrets_in
+from mnemoscope.core import MASK, expand, has_literal_secret, masked, scrub, secrets_in
 from mnemoscope.errors import ConfigurationError
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from engine_fixture import Ticking, engine_over, opened
-from mnemoscope import TextHint
-from mnemoscope.connections.config import load_connections
-from mnemoscope.curation.adoption import text_hints
-from mnemoscope.stores.base import StoredItem
+from mnemoscope.connections import load_connections
+from mnemoscope.curation import TextHint, text_hints
+from mnemoscope.stores import StoredItem
 
 DOCS = ("docs", "web")
 NOISE = {
@@ -75,7 +74,7 @@ def test_the_plan_hints_at_the_text_of_what_cannot_be_adopted(tmp_path: Path) ->
         store.put(DOCS, "made", {"body": "Bees make wax.", "content": {"html": "<p>"}})  # type: ignore[union-attr]
         store.put(DOCS, "clear", {"content": "Bees sting.", "body": "Something else entirely."})  # type: ignore[union-attr]
         store.put(DOCS, "person", {"kind": "Person", "content": {"bio": "Ana keeps some bees."}})  # type: ignore[union-attr]
-        plan = engine_over(store).plan_adoption(DOCS)
+        plan = engine_over(store).curation.plan_adoption(DOCS)
     assert [(each.field, each.items, each.among) for each in plan.hints] == [("body", 2, 2)]
 
 

@@ -7,9 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from mnemoscope import KNOBS
-from mnemoscope.connections.config import SCHEMES, load_connections
-from mnemoscope.connections.keys import CONNECTION_KEYS, TOP_KEYS
+from mnemoscope.config import KNOBS
+from mnemoscope.connections import CONNECTION_KEYS, SCHEMES, TOP_KEYS, load_connections
 
 from app.session.settings import VARIABLES
 from app.shell.command import COMMANDS, SCRIPTS

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.stores.postgres.connection import open_postgres
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.sqlite import open_sqlite
 from stores_fixture import postgres_database
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

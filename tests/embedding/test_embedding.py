@@ -12,10 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
-from mnemoscope.embedding import bundled
-from mnemoscope.embedding.bundled import BundledEmbeddings
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.embedding.named import identity_of, load_embeddings
+from mnemoscope.embedding import BundledEmbeddings, HashingEmbeddings, bundled, identity_of, load_embeddings
 from mnemoscope.errors import ConfigurationError, EmbeddingError
 
 ENGINE = Path(bundled.__file__).parents[1]

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.identity import IDENTITY_AT, EmbedderIdentity, mismatch, present_identity, stored_identity
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.embedding import IDENTITY_AT, EmbedderIdentity, mismatch, present_identity, stored_identity
 
 ANA = ("memories", "ana")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mnemoscope.embedding import WordPiece
 from mnemoscope.embedding.bundled import _vocabulary
-from mnemoscope.embedding.wordpiece import WordPiece
 
 VOCABULARY = _vocabulary()
 TOKENIZER = WordPiece(VOCABULARY)

@@ -13,14 +13,21 @@ from engine_fixture import ANA, BEN, KINDS, START, CountingEmbeddings, engine_ov
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import InputError, MemoryConfig, MemoryEngine
-from mnemoscope.connections.config import load_connections
-from mnemoscope.consolidation.calibration import Pair
-from mnemoscope.evaluation.metrics import Places, interval, measure, read_metric
-from mnemoscope.evaluation.recall import collect, compare, evaluate
-from mnemoscope.recall.cases import Case, CaseBook, case, cases_to_jsonl, read_cases
-from mnemoscope.recall.profiles import Profile, ProfileBook, profile_to_python, profile_to_toml
-from mnemoscope.stores.base import Write
-from mnemoscope.stores.view import View
+from mnemoscope.connections import load_connections
+from mnemoscope.consolidation import Pair
+from mnemoscope.evaluation import Places, collect, compare, evaluate, interval, measure, read_metric
+from mnemoscope.recall import (
+    Case,
+    CaseBook,
+    Profile,
+    ProfileBook,
+    case,
+    cases_to_jsonl,
+    profile_to_python,
+    profile_to_toml,
+    read_cases,
+)
+from mnemoscope.stores import View, Write
 
 CLASSIC = Profile("classic", MemoryConfig())
 WORDS = Profile("words", MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0, lexical_weight=1))
@@ -121,13 +128,13 @@ def test_cases_are_kept_in_the_store_where_no_agent_sees_them(kind: str, tmp_pat
         engine = taught(store)
         book = CaseBook(engine.adapter)
         first, second = case("tea?", ANA, expected=["likes green tea"]), case("dog?", BEN, expected=["x"])
-        engine.save_cases([first, second])
-        engine.save_cases([case("tea?", ANA, expected=["k"])])
+        engine.tuning.save_cases([first, second])
+        engine.tuning.save_cases([case("tea?", ANA, expected=["k"])])
         assert [(each.query, each.expected) for each in book.all(ANA)] == [("tea?", ("k",))]
         assert len(book.all()) == 2
         assert engine.counts() == {ANA: len(FACTS)}
         assert "tea?" not in [match.record.content for match in engine.recall("tea?", "memories", subtree=True)]
-        engine.delete_cases([first])
+        engine.tuning.delete_cases([first])
         assert [each.query for each in book.all()] == ["dog?"]
 
 
@@ -137,7 +144,7 @@ def test_what_a_stranger_wrote_among_the_cases_is_passed_over() -> None:
     engine.adapter.write(
         [Write(("__mnemoscope__", "cases"), str(at), value) for at, value in enumerate(({}, {"kind": "case"}))]
     )
-    engine.save_cases([case("tea?", ANA, expected=["k"])])
+    engine.tuning.save_cases([case("tea?", ANA, expected=["k"])])
     assert [each.query for each in book.all()] == ["tea?"]
 
 
@@ -146,7 +153,7 @@ def test_places_are_those_of_recall(kind: str, tmp_path: Path) -> None:
     with opened(kind, tmp_path) as store:
         engine = taught(store)
         asked = [case(text, ANA, expected=[text, key_of(engine, "lives in Paris")]) for text in FACTS[2:]]
-        judged = collect(engine, asked, now=START)
+        judged = collect(engine.context, asked, now=START)
         for profile in (CLASSIC, WORDS):
             for each in judged:
                 result = engine.recall(each.case.query, ANA, config=profile.config, limit=100, touch=False)
@@ -157,7 +164,7 @@ def test_places_are_those_of_recall(kind: str, tmp_path: Path) -> None:
 
 def test_entries_are_keys_or_texts_and_those_that_name_nothing_count_as_not_recalled() -> None:
     engine = taught()
-    [judged] = collect(engine, [case("tea", ANA, expected=["LIKES  green tea", "no such memory"])], now=START)
+    [judged] = collect(engine.context, [case("tea", ANA, expected=["LIKES  green tea", "no such memory"])], now=START)
     assert judged.missing == ["no such memory"]
     evaluation = evaluate([judged], [CLASSIC], ["recall@10"])
     assert evaluation.values["classic"]["recall@10"] == (0.5,)
@@ -166,7 +173,7 @@ def test_entries_are_keys_or_texts_and_those_that_name_nothing_count_as_not_reca
 def test_a_least_score_leaves_out_what_scores_less() -> None:
     engine = taught()
     [judged] = collect(
-        engine, [case("likes green tea", ANA, expected=["likes green tea", "lives in Paris"])], now=START
+        engine.context, [case("likes green tea", ANA, expected=["likes green tea", "lives in Paris"])], now=START
     )
     strict = Profile("strict", MemoryConfig(semantic_weight=1, recency_weight=0, importance_weight=0, min_score=0.9))
     assert judged.places(strict.config).expected == (1, None)
@@ -176,9 +183,9 @@ def test_private_memories_are_seen_only_as_asked_for() -> None:
     engine = taught()
     engine.remember_facts(facts("has a secret"), ANA, source="s", private=True)
     asked = [case("secret", ANA, expected=["has a secret"])]
-    assert collect(engine, asked)[0].missing == ["has a secret"]
-    assert collect(engine, asked, source="s")[0].missing == []
-    assert collect(engine, asked, include_private=True)[0].missing == []
+    assert collect(engine.context, asked)[0].missing == ["has a secret"]
+    assert collect(engine.context, asked, source="s")[0].missing == []
+    assert collect(engine.context, asked, include_private=True)[0].missing == []
 
 
 class Queries(CountingEmbeddings):
@@ -198,7 +205,7 @@ def test_profiles_cost_one_embedding_a_distinct_query_and_no_call_of_the_store()
     embeddings.queries.clear()
     cases = [case("tea", ANA, expected=["likes green tea"]), case("tea", BEN, expected=["x"])]
     cases += [case("dog", ANA, expected=["has a dog named Otto"])]
-    judged = collect(watched, cases)
+    judged = collect(watched.context, cases)
     assert sorted(embeddings.queries) == ["dog", "tea"]
     calls.clear()
     evaluate(judged, [CLASSIC, WORDS])
@@ -208,7 +215,7 @@ def test_profiles_cost_one_embedding_a_distinct_query_and_no_call_of_the_store()
 
 def test_wins_and_losses_of_a_profile_are_told_case_by_case() -> None:
     engine = taught()
-    judged = collect(engine, [case(text, ANA, expected=[text]) for text in FACTS], now=START)
+    judged = collect(engine.context, [case(text, ANA, expected=[text]) for text in FACTS], now=START)
     silent = Profile("silent", MemoryConfig(min_score=1.0))
     evaluation = evaluate(judged, [silent, WORDS], ["recall@1"])
     comparison = compare(evaluation, "silent", "words", "recall@1")
@@ -227,12 +234,12 @@ def test_two_profiles_of_one_name_are_refused() -> None:
 def test_profiles_are_kept_by_name() -> None:
     engine = taught()
     book = ProfileBook(engine.adapter)
-    engine.save_profile(Profile("Mine", MemoryConfig(lexical_weight=0.2, min_score=0.1)))
-    engine.save_profile(Profile("a", MemoryConfig()))
+    engine.tuning.save_profile(Profile("Mine", MemoryConfig(lexical_weight=0.2, min_score=0.1)))
+    engine.tuning.save_profile(Profile("a", MemoryConfig()))
     engine.adapter.write([Write(("__mnemoscope__", "profiles"), "broken", {"config": {"semantic_weight": 9}})])
     assert list(book.all()) == ["a", "Mine"]
     assert book.all()["Mine"] == Profile("Mine", MemoryConfig(lexical_weight=0.2, min_score=0.1))
-    engine.delete_profile("a")
+    engine.tuning.delete_profile("a")
     assert list(book.all()) == ["Mine"]
 
 
@@ -270,7 +277,7 @@ def test_the_minimum_of_a_profile_of_an_earlier_version_is_kept() -> None:
 def test_an_older_memory_of_equal_score_comes_after(clocked: Callable[[int], MemoryEngine]) -> None:
     engine = clocked(3)
     [judged] = collect(
-        engine, [case("zzz", ANA, expected=["fact 0", "fact 1", "fact 2"])], now=START + timedelta(days=9)
+        engine.context, [case("zzz", ANA, expected=["fact 0", "fact 1", "fact 2"])], now=START + timedelta(days=9)
     )
     flat = MemoryConfig(semantic_weight=0, recency_weight=0, importance_weight=1)
     assert judged.places(flat).expected == (3, 2, 1)
@@ -292,7 +299,7 @@ def test_erasing_a_memory_erases_it_from_the_cases() -> None:
     key = key_of(engine, "likes green tea")
     book = CaseBook(engine.adapter)
     other = case("dog?", ANA, expected=["has a dog named Otto"])
-    engine.save_cases(
+    engine.tuning.save_cases(
         [
             case("drink?", ANA, expected=[key]),
             case("both?", ANA, expected=["Likes  GREEN tea", "lives in Paris"], note="she likes green tea"),
@@ -300,7 +307,7 @@ def test_erasing_a_memory_erases_it_from_the_cases() -> None:
             other,
         ]
     )
-    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, key, confirm="memories/ana")
     assert receipt.failures == ()
     left = {each.query: (each.expected, each.note) for each in book.all()}
     assert left == {"both?": (("lives in Paris",), ""), "dog?": (other.expected, "")}
@@ -309,12 +316,14 @@ def test_erasing_a_memory_erases_it_from_the_cases() -> None:
 def test_words_in_cases_elsewhere_are_counted_and_reasons_of_labels_are_cleaned() -> None:
     engine, text = engine_over(), "Ana is allergic to peanuts"
     one, other = engine.remember_facts(facts(text, f"{text} and nuts"), ANA)
-    engine.label(Pair(one, other, 0.9), "duplicate", reason=f"both say: {text}")
-    engine.save_cases([case("what of nuts", ANA[:1], expected=[text])])
-    engine.save_cases([case("what of food", BEN, expected=[text.upper()]), case("dog?", BEN, expected=["a dog"])])
-    engine.save_cases([case("allergy?", ANA, expected=[text])])
-    engine.erase(ANA, other.key, confirm="memories/ana")
-    receipt = engine.erase(ANA, one.key, confirm="memories/ana")
+    engine.tuning.label(Pair(one, other, 0.9), "duplicate", reason=f"both say: {text}")
+    engine.tuning.save_cases([case("what of nuts", ANA[:1], expected=[text])])
+    engine.tuning.save_cases(
+        [case("what of food", BEN, expected=[text.upper()]), case("dog?", BEN, expected=["a dog"])]
+    )
+    engine.tuning.save_cases([case("allergy?", ANA, expected=[text])])
+    engine.curation.erase(ANA, other.key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, one.key, confirm="memories/ana")
     assert receipt.failures == ()
     assert receipt.elsewhere == 4
     assert "no case of its namespace, now or in the history, names it or holds its words" in receipt.verified
@@ -323,4 +332,4 @@ def test_words_in_cases_elsewhere_are_counted_and_reasons_of_labels_are_cleaned(
     ]
     assert {namespace[2:] for namespace, _ in left} == {ANA[:1]}
     assert [change.reason for change in engine.history(ANA) if change.shelf == "labels"] == [""]
-    assert list(engine.labels(ANA).values()) == ["duplicate"]
+    assert list(engine.tuning.labels(ANA).values()) == ["duplicate"]

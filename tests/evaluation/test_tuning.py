@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from engine_fixture import ANA, START, Vectors, engine_over, facts, memory_store
 from mnemoscope import CancelledWorkError, InputError, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.consolidation.calibration import LabelBook, Pair, sample_pairs, suggested, threshold_curve
-from mnemoscope.core.progress import Watch
-from mnemoscope.evaluation.recall import Judged, collect
-from mnemoscope.evaluation.tuning import GRID, MIN_SCORES, floors, halves, search
-from mnemoscope.recall.cases import case
-from mnemoscope.stores.base import Write
+from mnemoscope.consolidation import LabelBook, Pair, sample_pairs, suggested, threshold_curve
+from mnemoscope.core import Watch
+from mnemoscope.evaluation import GRID, MIN_SCORES, Judged, collect, floors, halves, search
+from mnemoscope.recall import case
+from mnemoscope.stores import Write
 
 
 def aged_store(count: int = 24) -> MemoryEngine:
@@ -31,7 +30,7 @@ def aged_store(count: int = 24) -> MemoryEngine:
 
 def judged(count: int = 24) -> list[Judged]:
     cases = [case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(count)]
-    return collect(aged_store(count), cases, now=START)
+    return collect(aged_store(count).context, cases, now=START)
 
 
 def test_a_search_finds_what_helps_and_judges_it_on_cases_it_has_not_seen() -> None:
@@ -176,8 +175,8 @@ def test_labels_are_kept_without_the_texts() -> None:
     engine = engine_over()
     pair = pairs_of(TEXTS)[0]
     book = LabelBook(engine.adapter)
-    engine.label(pair, "changed")
+    engine.tuning.label(pair, "changed")
     assert book.all(ANA) == {pair.id: "changed"}
     assert "a again" not in repr([item.value for item in engine.adapter.load(("__mnemoscope__",), subtree=True).items])
     with pytest.raises(InputError, match="no label"):
-        engine.label(pair, "similar")
+        engine.tuning.label(pair, "similar")

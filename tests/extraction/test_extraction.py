@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from mnemoscope import ConfigurationError, Extraction, LLMExtractor, Message, ModelError
-from mnemoscope.extraction.proposals import MOST_FACTS, REASONS
-from mnemoscope.models.client import prompt_text
+from mnemoscope import ConfigurationError, LLMExtractor, Message, ModelError
+from mnemoscope.extraction import MOST_FACTS, REASONS, Extraction
+from mnemoscope.models import prompt_text
 from openai_server import client, fails, says, serving
 
 SAID_AT = datetime(2025, 3, 4, 10, 0, tzinfo=UTC)

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from mnemoscope.core.records import Evidence, MemoryRecord
-from mnemoscope.extraction.facts import ConsolidationDecision, ExtractedFact
-from mnemoscope.extraction.rules.consolidator import RuleConsolidator, compare
+from mnemoscope import ConsolidationDecision, Evidence, ExtractedFact, MemoryRecord, RuleConsolidator
+from mnemoscope.extraction import compare
 
 SAID_AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

@@ -6,10 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoscope.conversations.messages import Message
-from mnemoscope.extraction.rules.extractor import RuleExtractor
-from mnemoscope.extraction.rules.voice import in_third_person
-from mnemoscope.extraction.sentences import read_prose
+from mnemoscope import Message, RuleExtractor
+from mnemoscope.extraction import in_third_person, read_prose
 
 SAID_AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 extractor = RuleExtractor()

@@ -12,21 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_fixture import ANA, KINDS, START, Ticking, engine_over, facts, opened
-from mnemoscope import (
-    FilterError,
-    InputError,
-    MemoryConfig,
-    MemoryEngine,
-    MnemoscopeError,
-    NamespaceError,
-    NotFoundError,
-    PromptBook,
-    RetentionRule,
-)
-from mnemoscope.consolidation.calibration import Pair
-from mnemoscope.recall.cases import Case, case
-from mnemoscope.recall.profiles import Profile
+from engine_fixture import ANA, KINDS, START, Ticking, engine_over, facts, opened, swap
+from mnemoscope import InputError, MemoryConfig, MemoryEngine, MnemoscopeError, NamespaceError, NotFoundError
+from mnemoscope.consolidation import Pair
+from mnemoscope.curation import RetentionRule
+from mnemoscope.errors import FilterError
+from mnemoscope.models import PromptBook
+from mnemoscope.recall import Case, Profile, case
 
 HUGE = 10**400
 CASE = case("What does Ana drink?", ANA, expected=["Ana likes tea"])
@@ -58,9 +50,9 @@ def a_pair(engine: MemoryEngine) -> Pair:
 
 
 def a_finding(engine: MemoryEngine) -> Any:
-    clock = engine._clock
-    engine._clock = lambda: clock() + timedelta(days=90)
-    return engine.worklist("unrecalled", ANA)[:1]
+    clock = engine.context.clock
+    swap(engine, clock=lambda: clock() + timedelta(days=90))
+    return engine.curation.worklist("unrecalled", ANA)[:1]
 
 
 Call = Callable[[MemoryEngine], object]
@@ -91,78 +83,78 @@ CALLS: dict[str, tuple[Call, type[MnemoscopeError], str]] = {
     "remember by": (lambda e: e.remember("x", ANA, actor=5), InputError, "actor"),
     "remember facts by": (lambda e: e.remember_facts(facts("x"), ANA, actor="\ud800"), InputError, "actor"),
     # Measuring
-    "no cases": (lambda e: e.save_cases(None), InputError, "cases must be a list of Case"),
-    "a text as cases": (lambda e: e.save_cases("abc"), InputError, "cases must be a list of Case"),
-    "one case": (lambda e: e.save_cases(CASE), InputError, "cases must be a list of Case"),
-    "no query": (lambda e: e.save_cases([Case(1, ANA, ("x",))]), InputError, "query"),
-    "no expectation": (lambda e: e.save_cases([Case("q", ANA)]), InputError, "expects nothing"),
-    "no namespace": (lambda e: e.save_cases([Case("q", (), ("x",))]), NamespaceError, "label"),
+    "no cases": (lambda e: e.tuning.save_cases(None), InputError, "cases must be a list of Case"),
+    "a text as cases": (lambda e: e.tuning.save_cases("abc"), InputError, "cases must be a list of Case"),
+    "one case": (lambda e: e.tuning.save_cases(CASE), InputError, "cases must be a list of Case"),
+    "no query": (lambda e: e.tuning.save_cases([Case(1, ANA, ("x",))]), InputError, "query"),
+    "no expectation": (lambda e: e.tuning.save_cases([Case("q", ANA)]), InputError, "expects nothing"),
+    "no namespace": (lambda e: e.tuning.save_cases([Case("q", (), ("x",))]), NamespaceError, "label"),
     "our namespace": (
-        lambda e: e.save_cases([Case("q", ("__mnemoscope__", "journal"), ("x",))]),
+        lambda e: e.tuning.save_cases([Case("q", ("__mnemoscope__", "journal"), ("x",))]),
         NamespaceError,
         "res",
     ),
-    "no list expected": (lambda e: e.save_cases([Case("q", ANA, 5)]), InputError, "expected"),
-    "note": (lambda e: e.save_cases([Case("q", ANA, ("x",), note=5)]), InputError, "note"),
-    "created_at": (lambda e: e.save_cases([Case("q", ANA, ("x",), created_at="x")]), InputError, "created_at"),
-    "long query": (lambda e: e.save_cases([Case("x" * 2_000_000, ANA, ("x",))]), InputError, "100,000"),
-    "cases by": (lambda e: e.save_cases([CASE], actor=5), InputError, "actor must be a text"),
-    "cases why": (lambda e: e.save_cases([CASE], reason=5), InputError, "reason must be a text"),
-    "delete no cases": (lambda e: e.delete_cases(["x"]), InputError, "cases"),
-    "delete a wrong case": (lambda e: e.delete_cases([Case(1, ANA)]), InputError, "query"),
-    "delete a profile": (lambda e: e.delete_profile(5), InputError, "name must be a text"),
-    "delete no profile": (lambda e: e.delete_profile("\ud800"), InputError, "name must be a text"),
-    "save a profile": (lambda e: e.save_profile("x"), InputError, "profile must be a Profile"),
+    "no list expected": (lambda e: e.tuning.save_cases([Case("q", ANA, 5)]), InputError, "expected"),
+    "note": (lambda e: e.tuning.save_cases([Case("q", ANA, ("x",), note=5)]), InputError, "note"),
+    "created_at": (lambda e: e.tuning.save_cases([Case("q", ANA, ("x",), created_at="x")]), InputError, "created_at"),
+    "long query": (lambda e: e.tuning.save_cases([Case("x" * 2_000_000, ANA, ("x",))]), InputError, "100,000"),
+    "cases by": (lambda e: e.tuning.save_cases([CASE], actor=5), InputError, "actor must be a text"),
+    "cases why": (lambda e: e.tuning.save_cases([CASE], reason=5), InputError, "reason must be a text"),
+    "delete no cases": (lambda e: e.tuning.delete_cases(["x"]), InputError, "cases"),
+    "delete a wrong case": (lambda e: e.tuning.delete_cases([Case(1, ANA)]), InputError, "query"),
+    "delete a profile": (lambda e: e.tuning.delete_profile(5), InputError, "name must be a text"),
+    "delete no profile": (lambda e: e.tuning.delete_profile("\ud800"), InputError, "name must be a text"),
+    "save a profile": (lambda e: e.tuning.save_profile("x"), InputError, "profile must be a Profile"),
     "profile of nothing": (lambda _: Profile("x", None), InputError, "config must be a MemoryConfig"),
-    "profile by": (lambda e: e.save_profile(Profile("x", MemoryConfig()), actor=5), InputError, "actor"),
-    "label no pair": (lambda e: e.label("x", "duplicate"), InputError, "pair must be a Pair"),
-    "label": (lambda e: e.label(a_pair(e), ["x"]), InputError, "label"),
-    "label why": (lambda e: e.label(a_pair(e), "duplicate", reason=5), InputError, "reason"),
+    "profile by": (lambda e: e.tuning.save_profile(Profile("x", MemoryConfig()), actor=5), InputError, "actor"),
+    "label no pair": (lambda e: e.tuning.label("x", "duplicate"), InputError, "pair must be a Pair"),
+    "label": (lambda e: e.tuning.label(a_pair(e), ["x"]), InputError, "label"),
+    "label why": (lambda e: e.tuning.label(a_pair(e), "duplicate", reason=5), InputError, "reason"),
     # Keeping
-    "trim": (lambda e: e.trim_history("x"), InputError, "older_than"),
-    "trim confirmed": (lambda e: e.trim_history(START, confirm="x"), InputError, "confirm"),
-    "trim by": (lambda e: e.trim_history(START, confirm=0, actor=5), InputError, "actor"),
-    "trim marks": (lambda e: e.trim_marks(None), InputError, "older_than"),
-    "trim marks of text": (lambda e: e.trim_marks("x"), InputError, "older_than"),
-    "trim transcripts": (lambda e: e.trim_transcripts("x"), InputError, "older_than"),
-    "retention": (lambda e: e.plan_retention(ANA, ["x"]), InputError, "rules must be a list of RetentionRule"),
-    "retention of text": (lambda e: e.plan_retention(ANA, "x"), InputError, "rules"),
-    "set retention": (lambda e: e.set_retention(ANA, ["x"]), InputError, "rules"),
-    "set no retention": (lambda e: e.set_retention(ANA, None), InputError, "rules"),
-    "apply retention": (lambda e: e.apply_retention(None), InputError, "plan must be a RetentionPlan"),
+    "trim": (lambda e: e.curation.trim_history("x"), InputError, "older_than"),
+    "trim confirmed": (lambda e: e.curation.trim_history(START, confirm="x"), InputError, "confirm"),
+    "trim by": (lambda e: e.curation.trim_history(START, confirm=0, actor=5), InputError, "actor"),
+    "trim marks": (lambda e: e.curation.trim_marks(None), InputError, "older_than"),
+    "trim marks of text": (lambda e: e.curation.trim_marks("x"), InputError, "older_than"),
+    "trim transcripts": (lambda e: e.runs.trim_transcripts("x"), InputError, "older_than"),
+    "retention": (lambda e: e.curation.plan_retention(ANA, ["x"]), InputError, "rules must be a list of RetentionRule"),
+    "retention of text": (lambda e: e.curation.plan_retention(ANA, "x"), InputError, "rules"),
+    "set retention": (lambda e: e.curation.set_retention(ANA, ["x"]), InputError, "rules"),
+    "set no retention": (lambda e: e.curation.set_retention(ANA, None), InputError, "rules"),
+    "apply retention": (lambda e: e.curation.apply_retention(None), InputError, "plan must be a RetentionPlan"),
     "rule's name": (lambda _: RetentionRule(5, older_than=timedelta(1)), InputError, "name"),
     "rule's age": (lambda _: RetentionRule("x", older_than=5), InputError, "older_than"),
-    "apply import": (lambda e: e.apply_import(None), InputError, "plan must be an ImportPlan"),
-    "erase": (lambda e: e.erase(ANA, "x", confirm=5), InputError, "memories/ana"),
-    "erase by": (lambda e: e.erase(ANA, "x", confirm="memories/ana", reason=5), InputError, "reason"),
-    "export by": (lambda e: list(e.export_history(actor=5)), InputError, "actor"),
+    "apply import": (lambda e: e.transfer.apply_import(None), InputError, "plan must be an ImportPlan"),
+    "erase": (lambda e: e.curation.erase(ANA, "x", confirm=5), InputError, "memories/ana"),
+    "erase by": (lambda e: e.curation.erase(ANA, "x", confirm="memories/ana", reason=5), InputError, "reason"),
+    "export by": (lambda e: list(e.transfer.export_history(actor=5)), InputError, "actor"),
     # Curating and editing
-    "since": (lambda e: e.plan_undo(by="agent", since="x"), InputError, "since must be a datetime"),
+    "since": (lambda e: e.curation.plan_undo(by="agent", since="x"), InputError, "since must be a datetime"),
     "undo": (lambda e: e.undo("\ud800"), InputError, "change_or_group"),
     "undo nothing": (lambda e: e.undo(None), InputError, "change_or_group"),
     "undo what is not": (lambda e: e.undo("x"), NotFoundError, "'x'"),
-    "changes of": (lambda e: e.changes_of("\ud800"), InputError, "change_or_group"),
+    "changes of": (lambda e: e.curation.changes_of("\ud800"), InputError, "change_or_group"),
     "undo by": (lambda e: e.undo(e.history()[0].id, actor=5), InputError, "actor"),
-    "apply undo": (lambda e: e.apply_undo(None), InputError, "plan must be an UndoPlan"),
-    "worklist": (lambda e: e.worklist(["x"], ANA), InputError, "worklist"),
-    "criteria": (lambda e: e.worklist("stale", ANA, criteria=5), InputError, "criteria"),
-    "accept": (lambda e: e.accept(None), InputError, "findings must be a list of Finding"),
-    "accept texts": (lambda e: e.accept(["x"]), InputError, "findings"),
-    "accept by": (lambda e: e.accept(a_finding(e), actor=5), InputError, "actor"),
-    "reject": (lambda e: e.reject(["x"]), InputError, "findings"),
-    "reject one": (lambda e: e.reject(a_finding(e)[0]), InputError, "findings"),
-    "reject why": (lambda e: e.reject(a_finding(e), reason=5), InputError, "reason"),
-    "unreject": (lambda e: e.unreject(5), InputError, "findings"),
+    "apply undo": (lambda e: e.curation.apply_undo(None), InputError, "plan must be an UndoPlan"),
+    "worklist": (lambda e: e.curation.worklist(["x"], ANA), InputError, "worklist"),
+    "criteria": (lambda e: e.curation.worklist("stale", ANA, criteria=5), InputError, "criteria"),
+    "accept": (lambda e: e.curation.accept(None), InputError, "findings must be a list of Finding"),
+    "accept texts": (lambda e: e.curation.accept(["x"]), InputError, "findings"),
+    "accept by": (lambda e: e.curation.accept(a_finding(e), actor=5), InputError, "actor"),
+    "reject": (lambda e: e.curation.reject(["x"]), InputError, "findings"),
+    "reject one": (lambda e: e.curation.reject(a_finding(e)[0]), InputError, "findings"),
+    "reject why": (lambda e: e.curation.reject(a_finding(e), reason=5), InputError, "reason"),
+    "unreject": (lambda e: e.curation.unreject(5), InputError, "findings"),
     "forget why": (lambda e: e.forget(ANA, key="x", reason=5), InputError, "reason"),
     "update by": (lambda e: e.update(ANA, e.list(ANA)[0].key, importance=1, actor=5), InputError, "actor"),
-    "labels": (lambda e: e.update_at([], add_categories=5), InputError, "add_categories"),
-    "clear": (lambda e: e.clear(ANA, confirm="memories/ana", actor=5), InputError, "actor"),
-    "merge": (lambda e: e.merge(ANA, ["a", "b"], content=5), InputError, "content"),
-    "move": (lambda e: e.move(ANA, e.list(ANA)[0].key, ("x",), reason=5), InputError, "reason"),
+    "labels": (lambda e: e.curation.relabel([], add_categories=5), InputError, "add_categories"),
+    "clear": (lambda e: e.curation.clear(ANA, confirm="memories/ana", actor=5), InputError, "actor"),
+    "merge": (lambda e: e.curation.merge(ANA, ["a", "b"], content=5), InputError, "content"),
+    "move": (lambda e: e.curation.move([(ANA, e.list(ANA)[0].key)], ("x",), reason=5), InputError, "reason"),
     # Adopting
-    "adopt": (lambda e: e.apply_adoption(None), InputError, "plan must be an AdoptionPlan"),
-    "adopt by": (lambda e: e.apply_adoption(e.plan_adoption(), actor=5), InputError, "actor"),
-    "reembed": (lambda e: e.reembed(batch=-1), InputError, "batch must be a whole number from 1"),
+    "adopt": (lambda e: e.curation.apply_adoption(None), InputError, "plan must be an AdoptionPlan"),
+    "adopt by": (lambda e: e.curation.apply_adoption(e.curation.plan_adoption(), actor=5), InputError, "actor"),
+    "reembed": (lambda e: e.reembedding.start(batch=-1), InputError, "batch must be a whole number from 1"),
     # Prompts
     "no prompt": (lambda e: PromptBook(e.store).save(None), InputError, "text must be a text"),
     "prompt's note": (lambda e: PromptBook(e.store).save("x", note=None), InputError, "note"),
@@ -192,7 +184,7 @@ def test_the_asynchronous_forms_refuse_the_same() -> None:
         lambda: engine.aapply(None),  # type: ignore[arg-type]
         lambda: engine.aremember("x", ANA, actor=5),  # type: ignore[arg-type]
         lambda: engine.aremember_facts(facts("x"), ANA, actor=5),  # type: ignore[arg-type]
-        lambda: engine.asave_cases(None),  # type: ignore[arg-type]
+        lambda: engine.tuning.asave_cases(None),  # type: ignore[arg-type]
     ]
 
     async def refused(call: Callable[[], Awaitable[object]]) -> None:
@@ -206,13 +198,15 @@ def test_the_asynchronous_forms_refuse_the_same() -> None:
 def test_what_is_of_use_is_taken_as_before() -> None:
     engine = filled()
     assert len(engine.recall("tea", ANA, min_score=-1, filter=nested(0) | {"a": None}, touch=False)) == 3
-    assert engine.save_cases([Case("  q ", ("ana@x.org",), ("x", "x"))])
-    assert [(each.query, each.namespace, each.expected) for each in engine.cases()] == [("q", ("ana@x%2Eorg",), ("x",))]
-    assert engine.delete_cases(engine.cases())
-    assert engine.cases() == []
-    assert [engine.trim_history(timedelta.max), engine.trim_marks(timedelta.max)] == [0, 0]
-    assert engine.trim_transcripts(timedelta.max) == 0
-    assert engine.as_of(ANA, engine._clock()) == sorted(engine.list(ANA), key=lambda each: each.key)
+    assert engine.tuning.save_cases([Case("  q ", ("ana@x.org",), ("x", "x"))])
+    assert [(each.query, each.namespace, each.expected) for each in engine.tuning.cases()] == [
+        ("q", ("ana@x%2Eorg",), ("x",))
+    ]
+    assert engine.tuning.delete_cases(engine.tuning.cases())
+    assert engine.tuning.cases() == []
+    assert [engine.curation.trim_history(timedelta.max), engine.curation.trim_marks(timedelta.max)] == [0, 0]
+    assert engine.runs.trim_transcripts(timedelta.max) == 0
+    assert engine.as_of(ANA, engine.context.clock()) == sorted(engine.list(ANA), key=lambda each: each.key)
 
 
 @pytest.mark.parametrize("kind", KINDS)

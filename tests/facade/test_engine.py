@@ -33,11 +33,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
     ConfigurationError,
-    Conflict,
     ConflictError,
-    Drop,
     ExtractedFact,
-    FilterError,
     InputError,
     MemoryConfig,
     MemoryEngine,
@@ -46,8 +43,10 @@ from mnemoscope import (
     NotFoundError,
     StoreError,
 )
-from mnemoscope.journal.changes import book
-from mnemoscope.stores.base import Write
+from mnemoscope.errors import Conflict, FilterError
+from mnemoscope.index import Drop
+from mnemoscope.journal import book
+from mnemoscope.stores import Write
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,7 +216,7 @@ def test_terms_that_cannot_be_used_are_refused_by_name_and_nothing_is_written(te
     "call",
     [
         lambda engine: engine.plan("x", ANA, colour="red"),
-        lambda engine: engine.plan_facts([], ANA, colour="red"),
+        lambda engine: engine.plan([], ANA, colour="red"),
         lambda engine: engine.remember_facts([], ANA, colour="red"),
         lambda engine: asyncio.run(engine.aplan("x", ANA, colour="red")),
         lambda engine: asyncio.run(engine.aremember("x", ANA, colour="red")),
@@ -225,7 +224,7 @@ def test_terms_that_cannot_be_used_are_refused_by_name_and_nothing_is_written(te
     ],
 )
 def test_unknown_options_are_refused_by_name(call: Any) -> None:
-    with pytest.raises(TypeError, match=r"\(\) got an unexpected option '(colour|extract)'; known are categories"):
+    with pytest.raises(TypeError, match=r"got an unexpected keyword argument '(colour|extract)'"):
         call(engine_over())
 
 
@@ -250,7 +249,7 @@ def test_what_is_no_namespace_is_refused_everywhere(namespace: Any) -> None:
         lambda: engine.get(namespace, "k"),
         lambda: engine.forget(namespace, key="k"),
         lambda: engine.update(namespace, "k", content="x"),
-        lambda: engine.clear(namespace, confirm=""),
+        lambda: engine.curation.clear(namespace, confirm=""),
         lambda: engine.restore(namespace, "k"),
         lambda: asyncio.run(engine.aremember("x", namespace)),
     ]
@@ -361,26 +360,25 @@ def test_an_update_of_nothing_is_not_found_and_a_stale_one_a_conflict_with_both_
     "call",
     [
         lambda engine, wrong: engine.undo(wrong),
-        lambda engine, wrong: engine.changes_of(wrong),
-        lambda engine, wrong: engine.run(wrong),
+        lambda engine, wrong: engine.curation.changes_of(wrong),
+        lambda engine, wrong: engine.runs.get(wrong),
         lambda engine, wrong: engine.get(ANA, wrong),
         lambda engine, wrong: engine.explain("tea", ANA, wrong),
         lambda engine, wrong: engine.update(ANA, wrong, content="x"),
         lambda engine, wrong: engine.restore(ANA, wrong),
-        lambda engine, wrong: engine.allow(ANA, wrong),
-        lambda engine, wrong: engine.move(ANA, wrong, ("memories", "ben")),
-        lambda engine, wrong: engine.merge(ANA, [wrong, wrong]),
-        lambda engine, wrong: engine.erase(ANA, [wrong], confirm="memories/ana"),
-        lambda engine, wrong: engine.forget_at([(ANA, wrong)]),
-        lambda engine, wrong: engine.forget_at([wrong]),
-        lambda engine, wrong: engine.update_at([(ANA, wrong)]),
-        lambda engine, wrong: engine.move_at([(ANA, wrong)], ("memories", "ben")),
-        lambda engine, wrong: engine.restore_at([(ANA, wrong)]),
-        lambda engine, wrong: engine.feedback(wrong, "key", useful=True),
+        lambda engine, wrong: engine.curation.allow([(ANA, wrong)]),
+        lambda engine, wrong: engine.curation.move([(ANA, wrong)], ("memories", "ben")),
+        lambda engine, wrong: engine.curation.merge(ANA, [wrong, wrong]),
+        lambda engine, wrong: engine.curation.erase(ANA, [wrong], confirm="memories/ana"),
+        lambda engine, wrong: engine.curation.forget([(ANA, wrong)]),
+        lambda engine, wrong: engine.curation.forget([wrong]),
+        lambda engine, wrong: engine.curation.relabel([(ANA, wrong)]),
+        lambda engine, wrong: engine.curation.restore([(ANA, wrong)]),
+        lambda engine, wrong: engine.usage.give_feedback(wrong, "key", useful=True),
         lambda engine, wrong: engine.history(ANA, wrong or 5),
         lambda engine, wrong: engine.history(ANA, before=wrong or 5),
-        lambda engine, wrong: engine.plan_undo(ANA, run=wrong),
-        lambda engine, wrong: engine.forget_conversation(ANA, run=wrong),
+        lambda engine, wrong: engine.curation.plan_undo(ANA, run=wrong),
+        lambda engine, wrong: engine.runs.forget(ANA, run=wrong),
     ],
 )
 def test_what_is_no_id_or_key_is_refused_everywhere(call: Any, wrong: Any) -> None:
@@ -443,7 +441,7 @@ def test_after_undos_an_edit_takes_no_revision_that_another_text_had(kind: str, 
                 engine.update(ANA, key, content="likes cocoa", expected_revision=stale)
         assert [(each.content, each.revision) for each in engine.list(ANA)] == [("likes coffee", 4)]
         engine.update(ANA, key, content="likes cocoa", expected_revision=4)
-        engine.erase(ANA, key, confirm="memories/ana")
+        engine.curation.erase(ANA, key, confirm="memories/ana")
         assert not engine.adapter.load(book("revisions", ANA)).items
         engine.close()
 
@@ -565,9 +563,9 @@ def test_clearing_is_confirmed_by_the_name_of_the_namespace() -> None:
     engine = seeded()
     for wrong in ("", "ana", "memories", "memories/Ana"):
         with pytest.raises(InputError, match="confirm='memories/ana'"):
-            engine.clear(ANA, confirm=wrong)
-    assert engine.clear("memories/ana", confirm="memories/ana") == 2
-    assert len(engine.trash(ANA)) == 2
+            engine.curation.clear(ANA, confirm=wrong)
+    assert engine.curation.clear("memories/ana", confirm="memories/ana") == 2
+    assert len(engine.curation.trash(ANA)) == 2
     assert contents(engine, (*ANA, "work")) == ["below"]
 
 
@@ -593,10 +591,10 @@ def test_what_was_forgotten_is_gone_for_the_agent_and_can_be_restored() -> None:
     before = dump(engine)
     engine.forget(ANA, key=record.key, actor="operator", reason="wrong")
     assert (store.get(ANA, record.key), store.search(ANA, query="tea")) == (None, [])
-    [stone] = engine.trash(ANA)
+    [stone] = engine.curation.trash(ANA)
     assert (stone.record.content, stone.actor, stone.reason) == ("likes tea", "operator", "wrong")
     engine.restore(ANA, record.key)
-    assert (dump(engine), engine.trash(ANA)) == (before, [])
+    assert (dump(engine), engine.curation.trash(ANA)) == (before, [])
     with pytest.raises(NotFoundError, match="Nothing forgotten"):
         engine.restore(ANA, record.key)
 
@@ -762,21 +760,21 @@ def test_the_async_forms_do_the_same(kind: str, tmp_path: Path) -> None:
         key = (await engine.aremember("likes tea", ANA, source="chat"))[0].key
         assert len(await engine.aremember_facts(facts("has a dog"), ANA)) == 1
         await engine.aapply(await engine.aplan("plays chess", ANA))
-        assert len((await engine.aplan_facts(facts("x"), ANA)).facts) == 1
+        assert len((await engine.aplan(facts("x"), ANA)).facts) == 1
         assert (await engine.arecall("tea", ANA, limit=1))[0].record.key == key
         assert (await engine.aget(ANA, key)) is not None
         assert len(await engine.alist(ANA)) == 3
         await engine.aupdate(ANA, key, content="likes coffee")
         assert await engine.aforget(ANA, key=key) == 1
-        assert len(await engine.atrash(ANA)) == 1
+        assert len(await engine.curation.atrash(ANA)) == 1
         await engine.arestore(ANA, key)
-        group = (await engine.aclear(ANA, confirm="memories/ana")).group
+        group = (await engine.curation.aclear(ANA, confirm="memories/ana")).group
         assert group is not None
         await engine.aundo(group)
         assert len(await engine.ahistory(ANA)) == 12
         assert await engine.acounts() == {ANA: 3}
         assert len(await engine.aas_of(ANA, START)) == 0
-        await engine.aaccess(ANA)
+        await engine.usage.arecalls(ANA)
 
     with opened(kind, tmp_path) as store:
         engine = engine_over(store)
@@ -796,7 +794,7 @@ def test_many_async_calls_store_the_same_fact_once(kind: str, tmp_path: Path) ->
         engine.close()
 
 
-def test_calls_on_different_namespaces_run_side_by_side_and_on_one_in_turn() -> None:
+def test_calls_run_side_by_side_while_a_model_is_asked_whatever_their_namespaces() -> None:
     running, most = [0], [0]
     both = asyncio.Event()
 
@@ -817,8 +815,10 @@ def test_calls_on_different_namespaces_run_side_by_side_and_on_one_in_turn() -> 
         await asyncio.gather(engine.aremember("together", ANA), engine.aremember("together", BEN))
         assert most == [2]
         most[0] = 0
-        await asyncio.gather(*(engine.aremember(f"alone {n}", ANA) for n in range(4)))
-        assert most == [1]
+        await asyncio.gather(*(engine.aremember(f"fact {n}", ANA) for n in range(4)))
+        assert most == [4]
+        assert sorted(contents(engine)) == ["fact 0", "fact 1", "fact 2", "fact 3", "together"]
+        assert len({change.group for change in engine.history(ANA)}) == 5
 
     asyncio.run(all_of_it())
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, Ticking, contents, dump, engine_over, facts, opened
 from mnemoscope import MemoryEngine, PermissionDeniedError, StoreUnavailableError
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.journal.changes import book
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.journal import book
+from mnemoscope.stores.sqlite import open_sqlite
 
 TEXTS = [f"fact number {number} with some words to fill a page" for number in range(40)]
 
@@ -25,16 +25,16 @@ def a_forgetting(engine: MemoryEngine) -> object:
 
 
 def a_merge(engine: MemoryEngine) -> object:
-    return engine.merge(ANA, [record.key for record in engine.list(ANA)], content="all in one")
+    return engine.curation.merge(ANA, [record.key for record in engine.list(ANA)], content="all in one")
 
 
 def a_move(engine: MemoryEngine) -> object:
-    return engine.move_at([(ANA, record.key) for record in engine.list(ANA)], BEN)
+    return engine.curation.move([(ANA, record.key) for record in engine.list(ANA)], BEN)
 
 
 def an_import(engine: MemoryEngine) -> object:
     rows = [{"key": f"row {number}", "content": f"imported {number}"} for number in range(200)]
-    return engine.apply_import(engine.plan_import(json.dumps(rows), ANA))
+    return engine.transfer.apply_import(engine.transfer.plan_import(json.dumps(rows), ANA))
 
 
 def an_undo(engine: MemoryEngine) -> object:
@@ -42,7 +42,7 @@ def an_undo(engine: MemoryEngine) -> object:
 
 
 def an_erasure(engine: MemoryEngine) -> object:
-    return engine.erase(ANA, [record.key for record in engine.list(ANA)], confirm="memories/ana")
+    return engine.curation.erase(ANA, [record.key for record in engine.list(ANA)], confirm="memories/ana")
 
 
 BULK: list[Callable[[MemoryEngine], object]] = [a_forgetting, a_merge, a_move, an_import, an_undo, an_erasure]

@@ -10,11 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 from langgraph.store.postgres import PostgresStore
-from mnemoscope.connections.config import Connection, connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.health.checkup import check_up
-from mnemoscope.health.steps import STEPS, Check
+from mnemoscope.connections import Connection, connection_to, open_connection
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.health import STEPS, Check, check_up
 from psycopg.rows import dict_row
 from stores_fixture import postgres_database
 

@@ -10,16 +10,12 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.core.namespaces import is_reserved
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.health.leaks import check_leaks
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.core import is_reserved
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.health import Check, Kinds, check_leaks, health_checks, kinds_of
 from mnemoscope.health.lookalikes import lookalikes
-from mnemoscope.health.report import Kinds, health_checks, kinds_of
-from mnemoscope.health.steps import Check
-from mnemoscope.stores.base import Hit
-from mnemoscope.stores.choice import adapt
+from mnemoscope.stores import Hit, adapt
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -192,4 +188,4 @@ def test_the_leak_check_writes_nothing_and_notes_no_recall() -> None:
     check_leaks(engine)
     engine.flush()
     assert {space for space in engine.store.list_namespaces() if is_reserved(space)} == before
-    assert engine.access(ANA) == {}
+    assert engine.usage.recalls(ANA) == {}

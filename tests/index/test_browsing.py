@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from mnemoscope.core.records import MemoryRecord
+from mnemoscope import MemoryRecord
 from mnemoscope.errors import InputError
-from mnemoscope.index.browsing import STATES, Filters, browse
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.index import STATES, Filters, ScopeIndex, browse
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ANA = ("memories", "ana")

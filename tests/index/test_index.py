@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
-from mnemoscope.index.budget import IndexBudget, IndexMemory
-from mnemoscope.index.scope import IndexCache, ScopeIndex
-from mnemoscope.stores.base import StoreAdapter, Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.index import IndexBudget, IndexCache, IndexMemory, ScopeIndex
+from mnemoscope.stores import StoreAdapter, Write, adapt
 
 ONE = np.eye(1, DIMENSIONS, dtype=np.float32)[0]
 
@@ -214,9 +212,9 @@ def test_what_an_engine_kept_goes_with_it() -> None:
     assert stays.memory.used == size
     engine = engine_over(filled(ANA))
     engine.index(ANA)
-    assert engine.index_memory.own == size
+    assert engine.context.indexes.memory.own == size
     engine.close()
-    assert engine.index_memory.own == 0
+    assert engine.context.indexes.memory.own == 0
 
 
 def test_many_threads_and_engines_stay_within_one_budget() -> None:

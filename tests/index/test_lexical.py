@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoscope.core.tokenizer import tokenise
-from mnemoscope.index.lexical import LexicalIndex
+from mnemoscope.core import tokenise
+from mnemoscope.index import LexicalIndex
 
 
 @pytest.mark.parametrize(

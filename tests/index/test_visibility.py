@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoscope import Drop, InputError, MemoryRecord
-from mnemoscope.core.filters import compile_filter
-from mnemoscope.index.scope import ScopeIndex
-from mnemoscope.index.visibility import Visibility
+from mnemoscope import InputError, MemoryRecord
+from mnemoscope.core import compile_filter
+from mnemoscope.index import Drop, ScopeIndex, Visibility
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 

@@ -16,8 +16,10 @@ def stored(engine: MemoryEngine) -> dict[object, object]:
 
 def test_memories_of_several_namespaces_are_forgotten_as_one_group(seeded_engine: MemoryEngine) -> None:
     before, refs = stored(seeded_engine), places(seeded_engine)
-    assert seeded_engine.forget_at(refs, dry_run=True) == 5
-    forgotten = seeded_engine.forget_at([*refs, refs[0], (BEN, "no such key")], actor="maria", reason="Spring clean")
+    assert seeded_engine.curation.forget(refs, dry_run=True) == 5
+    forgotten = seeded_engine.curation.forget(
+        [*refs, refs[0], (BEN, "no such key")], actor="maria", reason="Spring clean"
+    )
     assert (forgotten, stored(seeded_engine)) == (5, {})
     assert {(change.actor, change.reason) for change in seeded_engine.history()[:5]} == {("maria", "Spring clean")}
     assert forgotten.group is not None
@@ -26,14 +28,14 @@ def test_memories_of_several_namespaces_are_forgotten_as_one_group(seeded_engine
 
 
 def test_nothing_named_is_nothing_forgotten(seeded_engine: MemoryEngine) -> None:
-    forgotten = seeded_engine.forget_at([])
+    forgotten = seeded_engine.curation.forget([])
     assert (forgotten, forgotten.group) == (0, None)
     assert len(places(seeded_engine)) == 5
 
 
 def test_labels_of_many_change_as_one_group_and_texts_and_their_time_stay(seeded_engine: MemoryEngine) -> None:
     before, refs = stored(seeded_engine), places(seeded_engine)
-    changes = seeded_engine.update_at(
+    changes = seeded_engine.curation.relabel(
         refs, add_categories=["checked", "food"], drop_categories=["home"], importance=0.9
     )
     records = seeded_engine.list((), subtree=True)
@@ -47,18 +49,18 @@ def test_labels_of_many_change_as_one_group_and_texts_and_their_time_stay(seeded
 
 
 def test_a_memory_that_would_stay_as_it_is_has_no_change(seeded_engine: MemoryEngine) -> None:
-    changes = seeded_engine.update_at(places(seeded_engine), add_categories=["health"])
+    changes = seeded_engine.curation.relabel(places(seeded_engine), add_categories=["health"])
     assert len(changes) == 4
-    assert seeded_engine.update_at(places(seeded_engine), add_categories=["health"]) == []
+    assert seeded_engine.curation.relabel(places(seeded_engine), add_categories=["health"]) == []
 
 
 def test_one_that_is_gone_refuses_all(seeded_engine: MemoryEngine) -> None:
     before = stored(seeded_engine)
     with pytest.raises(NotFoundError, match="no such key"):
-        seeded_engine.update_at([*places(seeded_engine), (ANA, "no such key")], importance=0.1)
+        seeded_engine.curation.relabel([*places(seeded_engine), (ANA, "no such key")], importance=0.1)
     assert stored(seeded_engine) == before
 
 
 def test_a_memory_without_a_source_cannot_become_private(seeded_engine: MemoryEngine) -> None:
     with pytest.raises(InputError, match="has no source"):
-        seeded_engine.update_at(places(seeded_engine), private=True)
+        seeded_engine.curation.relabel(places(seeded_engine), private=True)

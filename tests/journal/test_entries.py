@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, KINDS, contents, engine_over, facts, opened
 from mnemoscope import StoreError
-from mnemoscope.journal.changes import book
+from mnemoscope.journal import book
 
 STRANGE: tuple[dict[str, Any], ...] = (
     {"kind": "x"},
@@ -27,18 +27,18 @@ def test_what_needs_a_strange_entry_names_it_changes_nothing_and_says_what_to_do
         engine.store.put(book(name, ANA), key, {**value, "id": key}, index=False)
     calls: list[Callable[[], Any]] = [
         lambda: engine.restore(ANA, "zz"),
-        lambda: engine.restore_at([(ANA, "zz")]),
-        lambda: engine.allow(ANA, "zz"),
-        lambda: engine.run("run-zz"),
-        lambda: engine.retention(ANA),
-        lambda: engine.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana"),
+        lambda: engine.curation.restore([(ANA, "zz")]),
+        lambda: engine.curation.allow([(ANA, "zz")]),
+        lambda: engine.runs.get("run-zz"),
+        lambda: engine.curation.retention(ANA),
+        lambda: engine.curation.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana"),
     ]
     for call in calls:
         with pytest.raises(StoreError, match=r"is not as this library writes it.*store\.delete\("):
             call()
     assert contents(engine) == ["likes tea"]
     engine.store.delete(book("runs", ANA), "run-zz")
-    engine.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana")
+    engine.curation.erase(ANA, engine.list(ANA)[0].key, confirm="memories/ana")
     assert contents(engine) == []
 
 
@@ -58,12 +58,12 @@ def test_strange_entries_in_our_books_break_nothing_and_are_logged(
         assert contents(engine) == ["likes milk", "likes tea"]
         assert [change.action for change in engine.history(ANA)] == ["insert", "insert"]
         assert [len(engine.history(ANA, limit=limit)) for limit in (0, 1, 2, 9)] == [0, 1, 2, 2]
-        assert engine.trash(ANA) == []
-        assert len(engine.runs(ANA)) == 2
-        assert engine.feedback_on(ANA) == {f"zz{number}": [] for number in range(3)}
-        assert set(engine.access(ANA)) <= {"zz0", "zz1", "zz2"}
+        assert engine.curation.trash(ANA) == []
+        assert len(engine.runs.list(ANA)) == 2
+        assert engine.usage.feedback(ANA) == {f"zz{number}": [] for number in range(3)}
+        assert set(engine.usage.recalls(ANA)) <= {"zz0", "zz1", "zz2"}
         engine.explain("tea", ANA, "zz0")
-        assert b"".join(engine.export_history(ANA)).count(b"\n") >= 2
+        assert b"".join(engine.transfer.export_history(ANA)).count(b"\n") >= 2
         engine.undo(group)
         assert contents(engine) == ["likes milk"]
         engine.forget(ANA, categories=["none"])

@@ -24,10 +24,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from langgraph.store.base import BaseStore
-from mnemoscope import MemoryConfig, MemoryEngine, RetentionRule
-from mnemoscope.journal.changes import book
-from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope import MemoryConfig, MemoryEngine
+from mnemoscope.curation import RetentionRule
+from mnemoscope.journal import book
+from mnemoscope.stores import StoreAdapter
+from mnemoscope.stores.postgres import open_postgres
 from stores_fixture import postgres_database
 
 Place = tuple[tuple[str, ...], str]
@@ -60,7 +61,7 @@ def everything(engine: MemoryEngine) -> Any:
 
 def held(engine: MemoryEngine) -> Model:
     live = {(each.namespace, each.key): each.content for each in engine.list((), None, subtree=True)}
-    trash = engine.trash((), subtree=True)
+    trash = engine.curation.trash((), subtree=True)
     gone = {(each.record.namespace, each.record.key): (each.record.content, each.allowed) for each in trash}
     return Model(live, gone)
 
@@ -104,7 +105,7 @@ class Play:
         if len(places) < 2:
             return None
         text = self.model.live[places[0]] if one % 2 else f"merged {self.number}"
-        changes = self.engine.merge(places[0][0], [key for _, key in places], content=text)
+        changes = self.engine.curation.merge(places[0][0], [key for _, key in places], content=text)
         for place in places:
             del self.model.live[place]
         self.model.live[places[0]] = text
@@ -116,7 +117,7 @@ class Play:
         target = (BEN if place[0] == ANA else ANA, place[1])
         if target in self.model.live:
             return None
-        changes = self.engine.move(*place, target[0])
+        changes = self.engine.curation.move([place], target[0])
         self.model.live[target] = self.model.live.pop(place)
         self.model.gone.pop(target, None)
         return changes[0].group
@@ -140,7 +141,7 @@ class Play:
     def allow(self, one: int, other: int) -> str | None:
         if (place := self.buried(one)) is None:
             return None
-        change = self.engine.allow(*place, allowed=bool(other % 2))
+        (change,) = self.engine.curation.allow([place], allowed=bool(other % 2))
         self.model.gone[place] = (self.model.gone[place][0], bool(other % 2))
         return change.group
 
@@ -148,8 +149,8 @@ class Play:
         rows = {f"row-{at}": f"imported {self.number} {at}" for at in range(one, one + 2)}
         lines = json.dumps([{"key": key, "content": text} for key, text in rows.items()])
         space = SPACES[other % 2]
-        plan = self.engine.plan_import(lines, space, conflicts=rule)  # type: ignore[arg-type]
-        changes = self.engine.apply_import(plan)
+        plan = self.engine.transfer.plan_import(lines, space, conflicts=rule)  # type: ignore[arg-type]
+        changes = self.engine.transfer.apply_import(plan)
         for key, text in rows.items():
             taken = (space, key) in self.model.live or (space, key) in self.model.gone
             if rule == "overwrite" or not taken:
@@ -161,8 +162,10 @@ class Play:
         return self.import_(one, other, "overwrite")
 
     def retain(self, one: int, other: int) -> str | None:  # noqa: ARG002
-        plan = self.engine.plan_retention(ANA, [RetentionRule("low", importance_below=0.3, older_than=timedelta(0))])
-        forgotten = self.engine.apply_retention(plan)
+        plan = self.engine.curation.plan_retention(
+            ANA, [RetentionRule("low", importance_below=0.3, older_than=timedelta(0))]
+        )
+        forgotten = self.engine.curation.apply_retention(plan)
         for each in plan.outlived:
             place = (ANA, each.record.key)
             self.model.gone[place] = (self.model.live.pop(place), False)

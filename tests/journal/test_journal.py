@@ -20,13 +20,14 @@ from engine_fixture import (
     facts,
     memory_store,
     opened,
+    swap,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from mnemoscope import ConflictError, InputError, MemoryConfig, MemoryEngine, NotFoundError, StoreError
-from mnemoscope.journal.changes import Edit
-from mnemoscope.stores.choice import adapt
+from mnemoscope.journal import Edit
+from mnemoscope.stores import adapt
 
 ALL = MemoryConfig(consolidation_threshold=0.0)
 
@@ -62,15 +63,15 @@ def a_forgetting(engine: MemoryEngine) -> Any:
 
 
 def a_clearing(engine: MemoryEngine) -> Any:
-    return engine.clear(ANA, confirm="memories/ana").group
+    return engine.curation.clear(ANA, confirm="memories/ana").group
 
 
 def a_restoring(engine: MemoryEngine) -> Any:
-    return engine.restore(ANA, engine.trash(ANA)[0].record.key).group
+    return engine.restore(ANA, engine.curation.trash(ANA)[0].record.key).group
 
 
 def an_overruled_suppression(engine: MemoryEngine) -> Any:
-    engine.allow(ANA, engine.trash(ANA)[0].record.key)
+    engine.curation.allow([(ANA, engine.curation.trash(ANA)[0].record.key)])
     return engine.remember_facts(facts("Has A Dog"), ANA).group
 
 
@@ -98,10 +99,10 @@ def test_an_undo_puts_text_fields_times_vector_and_tombstone_back_and_can_be_und
     with opened(kind, tmp_path) as store:
         engine = engine_over(store, consolidator=Judge(decide("update")), config=ALL)
         engine.remember_facts(facts("likes green tea"), ANA, source="chat", metadata={"team": "red"})
-        engine.apply(engine.plan_facts(facts("has a dog"), BEN))
+        engine.apply(engine.plan(facts("has a dog"), BEN))
         with_a_tombstone(engine)
         if act is an_overruled_suppression:
-            engine.allow(ANA, engine.trash(ANA)[0].record.key)
+            engine.curation.allow([(ANA, engine.curation.trash(ANA)[0].record.key)])
         before = everything(engine)
         group = act(engine)
         after = everything(engine)
@@ -115,10 +116,10 @@ def test_an_undo_puts_text_fields_times_vector_and_tombstone_back_and_can_be_und
 
 
 def with_a_tombstone(engine: MemoryEngine) -> None:
-    engine.consolidator = Judge()
+    swap(engine, consolidator=Judge())
     key = engine.remember_facts(facts("has a dog"), ANA)[0].key
     engine.forget(ANA, key=key, actor="operator", reason="wrong")
-    engine.consolidator = Judge(decide("update"))
+    swap(engine, consolidator=Judge(decide("update")))
 
 
 @pytest.mark.parametrize("act", ACTIONS)
@@ -168,7 +169,7 @@ def test_an_undo_does_not_overwrite_what_was_created_again_since() -> None:
     key = engine.remember_facts(facts("likes tea"), ANA)[0].key
     group = engine.forget(ANA, key=key).group
     assert group is not None
-    engine.allow(ANA, key)
+    engine.curation.allow([(ANA, key)])
     engine.remember_facts(facts("likes tea"), ANA, importance=0.9)
     with pytest.raises(ConflictError):
         engine.undo(group)
@@ -188,9 +189,9 @@ def test_an_unknown_change_is_not_found(unknown: str) -> None:
 def test_a_tombstone_comes_back_as_it_was() -> None:
     engine = engine_over()
     with_a_tombstone(engine)
-    [before] = engine.trash(ANA)
+    [before] = engine.curation.trash(ANA)
     engine.undo(engine.restore(ANA, before.record.key).group)
-    assert engine.trash(ANA) == [before]
+    assert engine.curation.trash(ANA) == [before]
     assert (before.actor, before.reason) == ("operator", "wrong")
 
 
@@ -198,10 +199,10 @@ def test_a_memory_forgotten_again_after_it_was_told_again_keeps_both_stories() -
     engine = engine_over()
     key = engine.remember_facts(facts("likes tea"), ANA)[0].key
     engine.forget(ANA, key=key, reason="first")
-    engine.allow(ANA, key)
+    engine.curation.allow([(ANA, key)])
     engine.remember_facts(facts("likes tea"), ANA)
     group = engine.forget(ANA, key=key, reason="second").group
-    assert [stone.reason for stone in engine.trash(ANA)] == ["second"]
+    assert [stone.reason for stone in engine.curation.trash(ANA)] == ["second"]
     assert group is not None
     engine.undo(group)
     assert contents(engine) == ["likes tea"]
@@ -285,7 +286,7 @@ def test_a_group_changes_each_item_once() -> None:
     engine = engine_over()
     edit = Edit(ANA, "k", "insert", None, {"content": "x"})
     with pytest.raises(InputError, match="twice at once"):
-        engine._journal.commit([edit, edit], actor="x")
+        engine.context.journal.commit([edit, edit], actor="x")
     assert contents(engine) == []
 
 
@@ -293,7 +294,7 @@ def test_a_value_that_cannot_be_stored_writes_nothing_of_the_group() -> None:
     engine = engine_over()
     good = Edit(ANA, "a", "insert", None, {"content": "x"}, {"content": np.ones(32, np.float32)})
     with pytest.raises(InputError, match="nan"):
-        engine._journal.commit([good, Edit(ANA, "b", "insert", None, {"content": float("nan")})], actor="x")
+        engine.context.journal.commit([good, Edit(ANA, "b", "insert", None, {"content": float("nan")})], actor="x")
     assert (contents(engine), engine.history()) == ([], [])
 
 
@@ -312,9 +313,11 @@ def test_a_store_that_fails_in_the_middle_of_a_batch_keeps_its_old_state() -> No
 
     engine.adapter._apply = failing  # type: ignore[attr-defined]
     with pytest.raises(StoreError):
-        engine.clear(ANA, confirm="memories/ana")
+        engine.curation.clear(ANA, confirm="memories/ana")
     with pytest.raises(StoreError):
-        engine._journal.commit([Edit(ANA, str(n), "insert", None, {"content": str(n)}) for n in range(5)], actor="x")
+        engine.context.journal.commit(
+            [Edit(ANA, str(n), "insert", None, {"content": str(n)}) for n in range(5)], actor="x"
+        )
     engine.adapter._apply = inner  # type: ignore[attr-defined]
     assert dump(engine) == before
     assert len(engine.history()) == 1
@@ -343,7 +346,7 @@ def test_whatever_a_stranger_wrote_can_be_labelled_forgotten_restored_and_undone
     engine.undo(labelled.id)
     group = engine.forget(ANA, key="k").group
     assert group is not None
-    assert len(engine.trash(ANA)) == 1
+    assert len(engine.curation.trash(ANA)) == 1
     engine.undo(group)
     engine.forget(ANA, key="k")
     engine.restore(ANA, "k")
@@ -406,7 +409,7 @@ def carry_out(engine: MemoryEngine, model: Model, name: str, at: int, step: int,
         groups.append(engine.restore(ANA, key).group)
         model.live[key] = model.gone.pop(key)
     elif name == "clear" and model.live:
-        group = engine.clear(ANA, confirm="memories/ana").group
+        group = engine.curation.clear(ANA, confirm="memories/ana").group
         model.gone |= model.live
         model.live = {}
         groups += [group] if group else []
@@ -433,7 +436,7 @@ def play(engine: MemoryEngine, sequence: list[tuple[str, int]]) -> None:
     model = Model()
     for record in engine.list(ANA):
         model.live[record.key] = (record.content, 0)
-    for stone in engine.trash(ANA):
+    for stone in engine.curation.trash(ANA):
         model.gone[stone.record.key] = (stone.record.content, 0)
     start, states, groups = everything(engine), [], []
     for step, (name, at) in enumerate(sequence):
@@ -447,7 +450,7 @@ def play(engine: MemoryEngine, sequence: list[tuple[str, int]]) -> None:
             states += [before] * (len(groups) - count)
         held = {record.key: (record.content, record.metadata.get("labels", 0)) for record in engine.list(ANA)}
         assert held == model.live
-        assert {stone.record.key for stone in engine.trash(ANA)} == set(model.gone)
+        assert {stone.record.key for stone in engine.curation.trash(ANA)} == set(model.gone)
         assert engine.index(ANA).vectored.all()
     for group in reversed(groups):
         engine.undo(group)

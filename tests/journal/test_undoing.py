@@ -39,20 +39,20 @@ def test_everything_somebody_did_goes_back_as_one_group_and_can_be_done_again(en
     engine.forget(ANA, key=keys["Has a dog"], actor="bot")
     engine.remember_facts(facts("Owns a boat"), ANA, actor="bot")
     after = plain(engine)
-    plan = engine.plan_undo(ANA, by="bot", since=since)
+    plan = engine.curation.plan_undo(ANA, by="bot", since=since)
     assert [(each.text_now, each.text_then) for each in plan.open] == [
         ("Owns a boat", None), (None, "Has a dog"), ("Likes milk", "Likes tea"),
     ]  # fmt: skip
     assert plan.blocked == ()
     assert plain(engine) == after
-    changes = engine.apply_undo(plan, actor="ada")
+    changes = engine.curation.apply_undo(plan, actor="ada")
     assert {change.group for change in changes} == {changes[0].group}
     assert {change.actor for change in changes} == {"ada"}
     assert plain(engine) == before
-    assert engine.trash(ANA) == []
+    assert engine.curation.trash(ANA) == []
     engine.undo(changes[0].group)
     assert plain(engine) == after
-    assert [stone.key for stone in map(lambda stone: stone.record, engine.trash(ANA))] == [keys["Has a dog"]]
+    assert [stone.key for stone in map(lambda stone: stone.record, engine.curation.trash(ANA))] == [keys["Has a dog"]]
 
 
 def test_what_others_changed_since_stays_and_the_plan_says_who(engine: MemoryEngine) -> None:
@@ -60,10 +60,10 @@ def test_what_others_changed_since_stays_and_the_plan_says_who(engine: MemoryEng
     engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="bot")
     engine.update(ANA, keys["Lives in Oslo"], content="Lives in Rome", actor="bot")
     engine.update(ANA, keys["Lives in Oslo"], content="Lives in Bari", actor="maria")
-    plan = engine.plan_undo(ANA, by="bot")
+    plan = engine.curation.plan_undo(ANA, by="bot")
     assert [each.ref[1] for each in plan.open] == [keys["Likes tea"]]
     assert "maria has changed it since" in plan.blocked[0].obstacle
-    engine.apply_undo(plan)
+    engine.curation.apply_undo(plan)
     assert contents(engine) == ["Likes tea", "Lives in Bari"]
 
 
@@ -71,71 +71,71 @@ def test_what_was_undone_already_is_left_out(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea")
     change = engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="bot")
     engine.undo(change.id, actor="maria")
-    assert engine.plan_undo(ANA, by="bot").memories == ()
-    assert engine.apply_undo(engine.plan_undo(ANA, by="bot")) == []
+    assert engine.curation.plan_undo(ANA, by="bot").memories == ()
+    assert engine.curation.apply_undo(engine.curation.plan_undo(ANA, by="bot")) == []
 
 
 def test_a_run_is_undone_as_far_as_nobody_touched_what_it_made(engine: MemoryEngine) -> None:
     applied = engine.remember_facts(facts("Likes tea", "Lives in Oslo"), ANA)
     keys = {record.content: record.key for record in engine.list(ANA)}
     engine.update(ANA, keys["Lives in Oslo"], importance=0.9, actor="maria")
-    plan = engine.plan_undo(run=applied.changes[0].run)
+    plan = engine.curation.plan_undo(run=applied.changes[0].run)
     assert [len(plan.open), len(plan.blocked)] == [1, 1]
-    engine.apply_undo(plan)
+    engine.curation.apply_undo(plan)
     assert contents(engine) == ["Lives in Oslo"]
 
 
 def test_half_a_move_is_never_taken_back(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea")
-    engine.move(ANA, keys["Likes tea"], BEN, actor="bot")
+    engine.curation.move([(ANA, keys["Likes tea"])], BEN, actor="bot")
     engine.update(BEN, keys["Likes tea"], content="Likes coffee", actor="maria")
-    plan = engine.plan_undo(by="bot")
+    plan = engine.curation.plan_undo(by="bot")
     assert (plan.open, len(plan.blocked)) == ((), 2)
-    assert engine.plan_undo(ANA, by="bot").open == ()
+    assert engine.curation.plan_undo(ANA, by="bot").open == ()
     engine.undo(engine.history(BEN)[0].id)
-    assert len(engine.plan_undo(by="bot").open) == 2
+    assert len(engine.curation.plan_undo(by="bot").open) == 2
 
 
 def test_what_was_erased_or_written_by_others_code_stays(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea", "Lives in Oslo")
     for text in keys:
         engine.update(ANA, keys[text], importance=0.9, actor="bot")
-    engine.erase(ANA, keys["Likes tea"], confirm="memories/ana")
+    engine.curation.erase(ANA, keys["Likes tea"], confirm="memories/ana")
     engine.store.put(ANA, keys["Lives in Oslo"], {"content": "Overwritten"})
-    obstacles = {each.ref[1]: each.obstacle for each in engine.plan_undo(ANA, by="bot").blocked}
+    obstacles = {each.ref[1]: each.obstacle for each in engine.curation.plan_undo(ANA, by="bot").blocked}
     assert "without a history" in obstacles[keys["Lives in Oslo"]]
-    assert engine.plan_undo(ANA, by="bot").open == ()
+    assert engine.curation.plan_undo(ANA, by="bot").open == ()
 
 
 def test_a_stale_plan_is_refused_whole(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea", "Lives in Oslo")
     for text in keys:
         engine.update(ANA, keys[text], importance=0.9, actor="bot")
-    plan = engine.plan_undo(ANA, by="bot")
+    plan = engine.curation.plan_undo(ANA, by="bot")
     engine.update(ANA, keys["Likes tea"], importance=0.1, actor="maria")
     before = plain(engine)
     with pytest.raises(ConflictError):
-        engine.apply_undo(plan)
+        engine.curation.apply_undo(plan)
     assert plain(engine) == before
 
 
 def test_an_undo_names_whose_changes_or_which_run(engine: MemoryEngine) -> None:
     with pytest.raises(InputError, match="by="):
-        engine.plan_undo(ANA)
+        engine.curation.plan_undo(ANA)
 
 
 def test_several_are_restored_or_allowed_as_one_group(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea", "Lives in Oslo", "Has a dog")
     engine.forget(ANA, keys=list(keys.values()))
     refs = [(ANA, keys["Likes tea"]), (ANA, keys["Has a dog"])]
-    allowed = engine.allow_at(refs)
+    allowed = engine.curation.allow(refs)
     assert len({change.group for change in allowed}) == 1
-    assert {stone.record.content: stone.allowed for stone in engine.trash(ANA)} == {
+    assert {stone.record.content: stone.allowed for stone in engine.curation.trash(ANA)} == {
         "Likes tea": True, "Has a dog": True, "Lives in Oslo": False,
     }  # fmt: skip
     with pytest.raises(NotFoundError, match="'gone'"):
-        engine.restore_at([*refs, (ANA, "gone")])
-    restored = engine.restore_at(refs, actor="ada")
+        engine.curation.restore([*refs, (ANA, "gone")])
+    restored = engine.curation.restore(refs, actor="ada")
     assert contents(engine) == ["Has a dog", "Likes tea"]
     assert engine.recall("tea", ANA, limit=1)[0].record.content == "Likes tea"
     engine.undo(restored[0].group)
@@ -160,12 +160,12 @@ def test_the_history_is_filtered_by_actor_action_and_run(engine: MemoryEngine) -
 def test_the_exported_history_holds_texts_and_no_vectors(engine: MemoryEngine) -> None:
     keys = remembered(engine, "Likes tea")
     engine.update(ANA, keys["Likes tea"], content="Likes coffee", actor="ada", reason="asked")
-    lines = [json.loads(line) for line in engine.export_history(ANA, actor="ada")]
+    lines = [json.loads(line) for line in engine.transfer.export_history(ANA, actor="ada")]
     assert [(line["before"]["content"], line["after"]["content"], line["reason"]) for line in lines] == [
         ("Likes tea", "Likes coffee", "asked")
     ]
     assert "vectors" not in lines[0]
-    assert len(list(engine.export_history())) == 2
+    assert len(list(engine.transfer.export_history())) == 2
 
 
 def test_changes_by_writers_whose_clocks_differ_are_taken_back_in_the_order_in_which_they_were_made() -> None:
@@ -180,12 +180,12 @@ def test_changes_by_writers_whose_clocks_differ_are_taken_back_in_the_order_in_w
     ahead.update(ANA, key, content="four", actor="op")
     assert ahead.as_of(ANA, START + timedelta(seconds=5)) == []
     assert [change.text_after for change in ahead.history(ANA)] == ["four", "one", "three", "two"]
-    [step] = ahead.plan_undo(ANA, by="bot").memories
+    [step] = ahead.curation.plan_undo(ANA, by="bot").memories
     assert step.obstacle.startswith("op has changed it since")
     ahead.undo(ahead.history(ANA)[0].id, actor="op")
-    [step] = ahead.plan_undo(ANA, by="bot").memories
+    [step] = ahead.curation.plan_undo(ANA, by="bot").memories
     assert (step.text_then, step.text_now, step.obstacle) == (None, "three", "")
-    ahead.apply_undo(ahead.plan_undo(ANA, by="bot"), actor="op")
+    ahead.curation.apply_undo(ahead.curation.plan_undo(ANA, by="bot"), actor="op")
     assert ahead.list(ANA) == []
 
 
@@ -193,4 +193,4 @@ def test_what_was_put_back_by_hand_stays_out_of_the_plan(engine: MemoryEngine) -
     key = remembered(engine, "Likes tea")["Likes tea"]
     engine.update(ANA, key, categories=["a"], actor="bot")
     engine.undo(engine.history(ANA)[0].id, actor="op")
-    assert engine.plan_undo(ANA, by="bot").memories == ()
+    assert engine.curation.plan_undo(ANA, by="bot").memories == ()

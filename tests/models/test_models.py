@@ -10,9 +10,8 @@ import pytest
 from langchain_core.language_models import FakeListChatModel, FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 from mnemoscope import ConfigurationError, ModelError
-from mnemoscope.core.execution import arun, run
-from mnemoscope.models.answers import ListForm
-from mnemoscope.models.client import CALLS_A_QUESTION, Answer, Asker, load_model, prompt_text, prompt_version
+from mnemoscope.core import arun, run
+from mnemoscope.models import CALLS_A_QUESTION, Answer, Asker, ListForm, load_model, prompt_text, prompt_version
 from openai_server import BY_CALL, IN_PROSE, Reply, calls, client, drops, fails, hangs, says, serving
 from pydantic import BaseModel, ConfigDict
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from engine_fixture import ANA, KINDS, START, Ticking, contents, opened
-from mnemoscope import InputError, LLMConsolidator, LLMExtractor, MemoryEngine, NotFoundError, PromptBook
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.journal.changes import book
-from mnemoscope.models.client import prompt_text, prompt_version
+from mnemoscope import InputError, LLMConsolidator, LLMExtractor, MemoryEngine, NotFoundError
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.journal import book
+from mnemoscope.models import PromptBook, prompt_text, prompt_version
 from openai_server import client, says, serving
 
 OWN = "Write down pets alone."
@@ -106,7 +105,7 @@ def test_an_agent_follows_the_prompt_in_use_from_the_next_conversation_on(tmp_pa
         told = [request["messages"][0]["content"] for request in server.requests]
         assert told == [prompt_text("extract"), OWN]
         assert contents(engine) == ["Ana has a cat"]
-        assert [run.prompt_versions["extract"] for run in engine.runs(ANA)] == [
+        assert [run.prompt_versions["extract"] for run in engine.runs.list(ANA)] == [
             prompt_version(OWN),
             prompt_version(prompt_text("extract")),
         ]

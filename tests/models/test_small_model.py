@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import Extraction, LLMExtractor, MemoryConfig, MemoryEngine, Message, ModelError
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.models.client import CALLS_A_QUESTION
+from mnemoscope import LLMExtractor, MemoryConfig, MemoryEngine, Message, ModelError
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.extraction import Extraction
+from mnemoscope.models import CALLS_A_QUESTION
 from openai_server import BY_CALL, IN_PROSE
 
 SAID = "I live in Hanoi and my cat is called Miso."

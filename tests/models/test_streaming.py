@@ -122,8 +122,8 @@ def test_a_call_in_a_tool_is_no_chat_while_the_agent_s_own_answer_is(watch: Call
 def test_a_middleware_and_a_node_learn_without_showing_it() -> None:
     settings = {"configurable": {"user_id": "ana"}}
     with memory(says(REPLY), says(ANSWER), says(ANSWER)) as (engine, model):
-        agent = create_agent(model, middleware=[engine.middleware(namespace=("m", "{user_id}"))])
-        node = engine.remember_node(namespace=("n", "{user_id}"))
+        agent = create_agent(model, middleware=[engine.agents.middleware(namespace=("m", "{user_id}"))])
+        node = engine.agents.remember_node(namespace=("n", "{user_id}"))
         builder = StateGraph(MessagesState).add_node("learn", node).add_edge(START, "learn")
         for graph, words in ((agent, REPLY), (builder.compile(), "")):
             chunks = graph.stream({"messages": [SAID]}, settings, stream_mode="messages")

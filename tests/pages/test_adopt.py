@@ -6,7 +6,8 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from mnemoscope import MemoryEngine, TextHint
+from mnemoscope import MemoryEngine
+from mnemoscope.curation import TextHint
 from mnemoscope.errors import StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
@@ -76,7 +77,7 @@ def test_a_store_that_fails_does_not_look_empty(
     def fails(*_arguments: object, **_options: object) -> None:
         raise StoreUnavailableError("The host is down.")
 
-    monkeypatch.setattr(engine, "plan_adoption", fails)
+    monkeypatch.setattr(engine.curation, "plan_adoption", fails)
     test = dashboard(engine, "curate", query=PART)
     assert "The store did not answer" in "\n".join(error.value for error in test.error)
     assert "Nothing to adopt here" not in "\n".join(each.value for each in test.markdown)

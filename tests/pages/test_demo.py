@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 from mnemoscope import PRESETS, MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 from mnemoscope.demo import MARIA, build_demo
-from mnemoscope.evaluation.recall import collect, evaluate
-from mnemoscope.recall.profiles import Profile
-from mnemoscope.worklists.worklists import WORKLISTS
+from mnemoscope.evaluation import evaluate
+from mnemoscope.recall import Profile
+from mnemoscope.worklists import WORKLISTS
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryEngine]:
 
 @pytest.mark.parametrize("name", WORKLISTS)
 def test_every_worklist_has_work(engine: MemoryEngine, name: str) -> None:
-    assert engine.worklist(name, (), subtree=True)
+    assert engine.curation.worklist(name, (), subtree=True)
 
 
 def test_an_item_that_cannot_be_read_in_full_ranks_with_the_rest(engine: MemoryEngine) -> None:
@@ -35,12 +34,12 @@ def test_an_item_that_cannot_be_read_in_full_ranks_with_the_rest(engine: MemoryE
 
 
 def test_the_trash_and_the_history_hold_what_was_done(engine: MemoryEngine) -> None:
-    assert len(engine.trash((), subtree=True)) == 1
+    assert len(engine.curation.trash((), subtree=True)) == 1
     assert {"insert", "update", "forget"} <= {change.action for change in engine.history()}
 
 
 def test_its_cases_name_memories_that_are_there_and_tell_profiles_apart(engine: MemoryEngine) -> None:
-    judged = collect(engine, engine.cases((), subtree=True))
+    judged = engine.tuning.judge(engine.tuning.cases((), subtree=True))
     assert len(judged) == 10
     assert [each.missing for each in judged if each.missing] == []
     evaluation = evaluate(judged, [Profile(name, PRESETS[name]) for name in ("classic", "precise")], ["mrr"])

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope import MemoryEngine, ModelError, read_jobs
-from mnemoscope.connections.config import load_connections
+from engine_fixture import swap
+from mnemoscope import MemoryEngine, ModelError
+from mnemoscope.background import read_jobs
+from mnemoscope.connections import load_connections
 from streamlit.testing.v1 import AppTest
 
 from app.views.health import jobs
@@ -27,7 +29,7 @@ def queue(seeded_engine: MemoryEngine, tmp_path: Path, monkeypatch: pytest.Monke
             raise ModelError("no answer to **broken** <b>text</b>", failure="provider_error")
         return []
 
-    seeded_engine.extractor = fails
+    swap(seeded_engine, extractor=fails)
     with seeded_engine.background(path, workers=0, debounce=0, attempts=1) as background:
         background.submit("fine", "memories/ana", "t1")
         background.submit("broken", "memories/ben", "t2")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mnemoscope import MemoryEngine, StoreError
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.stores import GenericAdapter
 from streamlit.testing.v1 import AppTest
 
 from app.components import live

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.identity import IDENTITY_AT
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.embedding import IDENTITY_AT
 from streamlit.testing.v1 import AppTest
 
 from app.session.scope import NAMESPACE_KEY

@@ -14,8 +14,7 @@ import psycopg
 import pytest
 import streamlit
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 from stores_fixture import postgres_database
 from streamlit.testing.v1 import AppTest
 
@@ -141,16 +140,16 @@ def test_the_comparison_sees_every_write(watched: Watched) -> None:
 
 
 def look_at_everything(engine: MemoryEngine) -> None:
-    from mnemoscope.core.times import utc_now
-    from mnemoscope.health.report import health_checks
+    from mnemoscope.core import utc_now
+    from mnemoscope.health import health_checks
 
     assert engine.recall("Where does Ana live?", ANA)
     engine.recall("Ben", (), subtree=True, include_private=True)
     for record in engine.list(ANA, include_private=True):
         engine.explain("cat", ANA, record.key)
     assert engine.history(())
-    assert engine.trash((), subtree=True)
-    assert engine.access(ANA)
+    assert engine.curation.trash((), subtree=True)
+    assert engine.usage.recalls(ANA)
     assert not [check for check in health_checks(engine, utc_now()) if "could not be checked" in check.report]
 
 

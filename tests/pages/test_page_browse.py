@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import utc_now
 from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.index.browsing import Filters, browse
+from mnemoscope.index import Filters, browse
 from streamlit.testing.v1 import AppTest
 
 from app.components import feedback, python_lines
@@ -203,9 +203,9 @@ def test_the_recalls_of_a_memory_name_query_rank_thread_and_what_was_said_of_the
     node.invoke({"messages": [{"role": "user", "content": "green tea"}]}, config)
     seeded_engine.recall("green tea", ANA, limit=1)
     key = key_of(seeded_engine, "Ana's favourite")
-    latest = seeded_engine.access(ANA)[key].recent[0]
+    latest = seeded_engine.usage.recalls(ANA)[key].recent[0]
     assert latest.recall is not None
-    seeded_engine.feedback(latest.recall, key, useful=True, actor="cara")
+    seeded_engine.usage.give_feedback(latest.recall, key, useful=True, actor="cara")
     query, part = opened(seeded_engine, "Ana's favourite"), {detail.TABS_KEY: "Recalls"}
     test = dashboard(seeded_engine, "browse", query=query, state=part)
     table = next(each.value for each in test.dataframe if "rank" in each.value)
@@ -249,7 +249,7 @@ def test_reading_and_browsing_writes_nothing(dashboard: Dashboard, seeded_engine
         dashboard(seeded_engine, "browse", query=query, writing=True, state={detail.TABS_KEY: part})
     assert {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)} == before
     assert len(seeded_engine.history()) == 5
-    assert seeded_engine.access(ANA) == {}
+    assert seeded_engine.usage.recalls(ANA) == {}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import Connection, connection_to, load_connections
+from mnemoscope.connections import Connection, connection_to, load_connections
 from streamlit.testing.v1 import AppTest
 
 from app.components.snippet import snippet

@@ -7,8 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from mnemoscope import Criteria, ExtractedFact, MemoryEngine, RetentionRule
-from mnemoscope.connections.roles import ROLES, Role
+from mnemoscope import ExtractedFact, MemoryEngine
+from mnemoscope.connections import ROLES, Role
+from mnemoscope.curation import RetentionRule
+from mnemoscope.worklists import Criteria
 from streamlit.testing.v1 import AppTest
 
 from app.components import feedback
@@ -81,7 +83,7 @@ def test_an_accepted_merge_says_what_was_typed_and_one_undo_takes_it_back(
 ) -> None:
     before = contents(engine)
     test = curate(dashboard, engine, w_list="duplicates")
-    finding = engine.worklist("duplicates", ANA)[0]
+    finding = engine.curation.worklist("duplicates", ANA)[0]
     test.text_area(key=card.content_key(finding)).set_value("Ana lives in Lisbon, Portugal.").run()
     test.button(key=card.ACCEPT_KEY).click().run()
     assert not test.exception
@@ -97,7 +99,7 @@ def test_an_accepted_merge_says_what_was_typed_and_one_undo_takes_it_back(
 def test_only_what_is_ticked_takes_part_in_a_merge(dashboard: Dashboard, engine: MemoryEngine) -> None:
     engine.store.put(ANA, "third", {"kind": "memory", "content": "ana LIVES in Lisbon"})
     test = curate(dashboard, engine, w_list="duplicates")
-    finding = engine.worklist("duplicates", ANA)[0]
+    finding = engine.curation.worklist("duplicates", ANA)[0]
     out = next(ref for ref in finding.refs if finding.proposal and ref != finding.proposal.keep)
     test.checkbox(key=card.part_key(finding, out)).uncheck().run()
     assert test.button(key=card.ACCEPT_KEY).label == "Merge 2 memories"
@@ -118,7 +120,7 @@ def test_what_was_rejected_stays_away_in_every_session_until_it_is_offered_again
     again.toggle(key=f"{worklists.REJECTED_KEY}-duplicates").set_value(True).run()
     again.button(key=queue.OFFER_KEY).click().run()
     assert not again.exception
-    assert len(engine.worklist("duplicates", ANA)) == 1
+    assert len(engine.curation.worklist("duplicates", ANA)) == 1
 
 
 def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine: MemoryEngine) -> None:
@@ -129,7 +131,7 @@ def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine
     assert "**2 of 2**" in texts(test)
     test.button(key=card.SKIP_KEY).click().run()
     assert "**1 of 2**" in texts(test)
-    assert len(engine.worklist("junk", ANA)) == 2
+    assert len(engine.curation.worklist("junk", ANA)) == 2
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_the_form_of_what_was_decided_closes(
 ) -> None:
     for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
         engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
-    state = ticked(queue.table_key("junk", engine.worklist("junk", ANA)), 0, 2)
+    state = ticked(queue.table_key("junk", engine.curation.worklist("junk", ANA)), 0, 2)
     test = curate(dashboard, engine, w_list="junk", state=state | {form: True})
     drawn = [[block.proto.popover.open for block in test.get("popover")]]
     test.button(key=button).click().run()
@@ -155,12 +157,12 @@ def test_the_form_of_what_was_decided_closes(
 def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Dashboard, engine: MemoryEngine) -> None:
     for number, text in enumerate(("Thanks!", "hello", "https://example.invalid/x")):
         engine.store.put(ANA, f"junk-{number}", {"kind": "memory", "content": text})
-    before, findings = contents(engine), engine.worklist("junk", ANA)
+    before, findings = contents(engine), engine.curation.worklist("junk", ANA)
     state = ticked(queue.table_key("junk", findings), 0, 2)
     test = curate(dashboard, engine, w_list="junk", state=state)
     test.button(key=queue.ACCEPT_KEY).click().run()
     left = {key for finding in (findings[1], findings[3]) for _, key in finding.refs}
-    assert {finding.refs[0][1] for finding in engine.worklist("junk", ANA)} == left
+    assert {finding.refs[0][1] for finding in engine.curation.worklist("junk", ANA)} == left
     assert [toast.value for toast in test.toast] == ["Accepted 2 proposals."]
     assert len({change.group for change in engine.history(ANA, action="forget")}) == 1
     test.button(key=feedback.UNDO_KEY).click().run()
@@ -170,7 +172,7 @@ def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Das
 def test_everything_of_a_worklist_is_rejected_at_once(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = curate(dashboard, engine, w_list="junk")
     test.button(key=queue.REJECT_KEY).click().run()
-    assert engine.worklist("junk", ANA) == []
+    assert engine.curation.worklist("junk", ANA) == []
 
 
 def test_a_row_whose_memory_changed_meanwhile_is_refused_with_both_texts(
@@ -187,8 +189,10 @@ def test_clicks_and_ticks_never_work_the_lists_out_anew(
     dashboard: Dashboard, engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    survey = engine.survey
-    monkeypatch.setattr(engine, "survey", lambda *given, **named: asked.append(given) or survey(*given, **named))
+    survey = engine.curation.survey
+    monkeypatch.setattr(
+        engine.curation, "survey", lambda *given, **named: asked.append(given) or survey(*given, **named)
+    )
     test = curate(dashboard, engine, w_list="junk")
     test.button(key=card.SKIP_KEY).disabled  # noqa: B018 - one row: nothing to go to
     test.toggle(key=worklists.PRIVATE_KEY).set_value(True).run()
@@ -216,7 +220,7 @@ def test_slow_work_is_not_repeated_after_a_decision_but_its_rows_follow(
 def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
     engine: MemoryEngine, dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cancelled, survey = threading.Event(), engine.survey
+    cancelled, survey = threading.Event(), engine.curation.survey
 
     def cancelling(work: curate_work.Work, _seconds: float | None = None) -> bool:
         work.cancel()
@@ -229,7 +233,7 @@ def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
 
     with monkeypatch.context() as impatient:
         impatient.setattr(curate_work.Work, "wait", cancelling)
-        impatient.setattr(engine, "survey", slow)
+        impatient.setattr(engine.curation, "survey", slow)
         test = curate(dashboard, engine)
     assert "Cancelled before it was done" in texts(test)
     test.button(key=worklists.AGAIN_KEY).click().run()
@@ -275,7 +279,7 @@ def forgotten(engine: MemoryEngine) -> dict[str, str]:
 
 
 def trash(dashboard: Dashboard, engine: MemoryEngine, *positions: int, **query: Any) -> AppTest:
-    state = ticked(curate_trash.table_key(engine.trash(ANA)), *positions)
+    state = ticked(curate_trash.table_key(engine.curation.trash(ANA)), *positions)
     return curate(dashboard, engine, w_part="Trash", state=state, **query)
 
 
@@ -283,14 +287,14 @@ def test_what_was_forgotten_is_restored_from_the_trash_by_identity(
     dashboard: Dashboard, seeded_engine: MemoryEngine
 ) -> None:
     forgotten(seeded_engine)
-    stone = seeded_engine.trash(ANA)[1]
+    stone = seeded_engine.curation.trash(ANA)[1]
     test = trash(dashboard, seeded_engine, 1)
     assert list(test.dataframe[0].value["why"]) == ["She asked"] * 2
     test.button(key=curate_trash.RESTORE_KEY).click().run()
     assert stone.record.content in contents(seeded_engine)
-    assert [each.record.key for each in seeded_engine.trash(ANA)] != [stone.record.key]
+    assert [each.record.key for each in seeded_engine.curation.trash(ANA)] != [stone.record.key]
     test.button(key=feedback.UNDO_KEY).click().run()
-    assert len(seeded_engine.trash(ANA)) == 2
+    assert len(seeded_engine.curation.trash(ANA)) == 2
 
 
 def test_facts_like_it_are_allowed_again_and_suppressed_again(
@@ -298,12 +302,12 @@ def test_facts_like_it_are_allowed_again_and_suppressed_again(
 ) -> None:
     keys = forgotten(seeded_engine)
     fact = ExtractedFact(content=LISBON)
-    assert seeded_engine.plan_facts([fact], ANA).facts[0].outcome == "suppressed"
+    assert seeded_engine.plan([fact], ANA).facts[0].outcome == "suppressed"
     trash(dashboard, seeded_engine, 0, 1).button(key=curate_trash.ALLOW_KEY).click().run()
-    assert seeded_engine.plan_facts([fact], ANA).facts[0].outcome == "insert"
+    assert seeded_engine.plan([fact], ANA).facts[0].outcome == "insert"
     trash(dashboard, seeded_engine, 0, 1).button(key=curate_trash.SUPPRESS_KEY).click().run()
-    assert seeded_engine.plan_facts([fact], ANA).facts[0].outcome == "suppressed"
-    assert keys[LISBON] in {stone.record.key for stone in seeded_engine.trash(ANA)}
+    assert seeded_engine.plan([fact], ANA).facts[0].outcome == "suppressed"
+    assert keys[LISBON] in {stone.record.key for stone in seeded_engine.curation.trash(ANA)}
 
 
 def test_erasing_takes_the_namespace_typed_in_and_leaves_a_receipt_without_content(
@@ -313,13 +317,13 @@ def test_erasing_takes_the_namespace_typed_in_and_leaves_a_receipt_without_conte
     test = trash(dashboard, seeded_engine, 0, 1)
     test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ben")
     test.button(key=erase.ERASE_KEY).click().run()
-    assert len(seeded_engine.trash(ANA)) == 2
+    assert len(seeded_engine.curation.trash(ANA)) == 2
     assert "confirm it by" in texts(test)
     test = trash(dashboard, seeded_engine, 0, 1)
     test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ana")
     test.button(key=erase.ERASE_KEY).click().run()
     assert not test.exception
-    assert seeded_engine.trash(ANA) == []
+    assert seeded_engine.curation.trash(ANA) == []
     assert "Erased and verified" in texts(test)
     assert LISBON not in texts(test)
     assert LISBON not in json.dumps([change.to_value() for change in seeded_engine.history(ANA)])
@@ -332,7 +336,7 @@ def test_only_admins_erase_clear_and_import(
     monkeypatch.setenv("MNEMOSCOPE_ROLE", role)
     keys = forgotten(seeded_engine)
     refs = ((ANA, keys[LISBON]),)
-    plan = seeded_engine.plan_import(b'{"content": "Ana likes jazz."}\n', ANA)
+    plan = seeded_engine.transfer.plan_import(b'{"content": "Ana likes jazz."}\n', ANA)
     called = {
         "erase": lambda: erase._erase(refs),
         "clear": lambda: erase._clear(ANA),
@@ -362,7 +366,7 @@ def test_only_admins_erase_clear_and_import(
     assert contents(seeded_engine) == (
         {"Ana likes jazz."} if is_admin else contents(seeded_engine) - {"Ana likes jazz."}
     )
-    assert (keys[LISBON] in {stone.record.key for stone in seeded_engine.trash(ANA)}) is not is_admin
+    assert (keys[LISBON] in {stone.record.key for stone in seeded_engine.curation.trash(ANA)}) is not is_admin
 
 
 # Retention
@@ -376,12 +380,12 @@ def test_a_rule_is_added_its_plan_shown_and_carried_out_and_undone(
     test.number_input(key="curate.rule.importance").set_value(0.5)
     test.button(key=retention.ADD_KEY).click().run()
     assert not test.exception
-    assert seeded_engine.retention(ANA) == [RetentionRule("Of little weight", importance_below=0.5)]
+    assert seeded_engine.curation.retention(ANA) == [RetentionRule("Of little weight", importance_below=0.5)]
     assert len(contents(seeded_engine)) == 4
     assert rows(test) == ["Ana's favourite drink is green tea."]
     test.button(key=retention.APPLY_KEY).click().run()
     assert "Ana's favourite drink is green tea." not in contents(seeded_engine)
-    assert seeded_engine.trash(ANA)[0].reason == "Retention: Of little weight"
+    assert seeded_engine.curation.trash(ANA)[0].reason == "Retention: Of little weight"
     test.button(key=feedback.UNDO_KEY).click().run()
     assert len(contents(seeded_engine)) == 4
 
@@ -390,16 +394,16 @@ def test_a_rule_without_a_criterion_is_refused(dashboard: Dashboard, seeded_engi
     test = curate(dashboard, seeded_engine, w_part="Retention")
     test.text_input(key="curate.rule.name").set_value("Everything")
     test.button(key=retention.ADD_KEY).click().run()
-    assert seeded_engine.retention(ANA) == []
+    assert seeded_engine.curation.retention(ANA) == []
     assert "at least one criterion" in texts(test)
 
 
 def test_a_rule_is_removed(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
-    seeded_engine.set_retention(ANA, [RetentionRule("Old", older_than=timedelta(days=9))])
+    seeded_engine.curation.set_retention(ANA, [RetentionRule("Old", older_than=timedelta(days=9))])
     test = curate(dashboard, seeded_engine, w_part="Retention")
     assert "older than 9 days" in texts(test)
     test.button(key=retention.drop_key("Old")).click().run()
-    assert seeded_engine.retention(ANA) == []
+    assert seeded_engine.curation.retention(ANA) == []
 
 
 def test_a_namespace_is_emptied_when_its_name_is_typed_in(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
@@ -424,7 +428,7 @@ def upload(data: bytes, name: str = "memories.jsonl") -> dict[str, Any]:
 def test_an_export_imported_elsewhere_gives_the_same_memories(seeded_engine: MemoryEngine) -> None:
     here = Scope(ANA, subtree=False)
     lines = exporting.as_file(lambda: exporting.pieces(seeded_engine, here, exporting.LINES, True, True))()
-    seeded_engine.apply_import(seeded_engine.plan_import(lines, BEN))
+    seeded_engine.transfer.apply_import(seeded_engine.transfer.plan_import(lines, BEN))
     assert contents(seeded_engine, BEN) >= contents(seeded_engine)
     table = b"".join(exporting.pieces(seeded_engine, here, exporting.TABLE, True, True)).decode("utf-8-sig")
     assert LISBON in table

@@ -73,7 +73,7 @@ def test_a_conversation_is_forgotten_with_its_memories_after_they_were_shown(das
     test.button(key=conversation.forget_key(0)).click().run()
     assert not test.exception
     assert engine.list(ANA) == []
-    assert engine.runs(ANA)[0].messages == ()
+    assert engine.runs.list(ANA)[0].messages == ()
     assert {change.actor for change in engine.history(ANA, limit=2)} == {"tester"}
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.stores.base import Write
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.stores import Write
 from streamlit.testing.v1 import AppTest
 
 Dashboard = Callable[..., AppTest]

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 from mnemoscope.errors import ConflictError, StoreUnavailableError
-from mnemoscope.index.budget import process_budget
+from mnemoscope.index import process_budget
 from streamlit.testing.v1 import AppTest
 
 from app.session import index_memory

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.reembedding.state import ReembedState
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.reembedding import ReembedState
 from streamlit.testing.v1 import AppTest
 
 from app.views.health import reembed
@@ -70,7 +69,7 @@ def test_a_change_is_begun_here_and_recall_uses_the_new_embedder(dashboard: Dash
 
 def test_it_is_gone_back_on_and_the_former_vectors_are_dropped(dashboard: Dashboard, path: Path) -> None:
     with closing(opened(path, next_embedder="bundled")) as engine:
-        engine.reembed()
+        engine.reembedding.start()
     test = dashboard(None, "health", writing=True)
     test.button(key=reembed.BACK_KEY).click().run()
     test = finished(test)
@@ -79,7 +78,7 @@ def test_it_is_gone_back_on_and_the_former_vectors_are_dropped(dashboard: Dashbo
     assert not test.exception
     assert "are kept" not in shown(test)
     with closing(opened(path)) as engine:
-        assert engine.reembedding() is None
+        assert engine.reembedding.status() is None
 
 
 def test_what_another_process_is_at_is_seen_and_paused_and_taken_up(dashboard: Dashboard, path: Path) -> None:
@@ -93,7 +92,7 @@ def test_what_another_process_is_at_is_seen_and_paused_and_taken_up(dashboard: D
             seen.append(test)
 
     with closing(opened(path, next_embedder="bundled")) as engine:
-        assert engine.reembed(batch=2, progress=look).state == "paused"
+        assert engine.reembedding.start(batch=2, progress=look).state == "paused"
     test = seen[0].run()
     assert "It is paused: 4 of 6 vectors" in shown(test)
     assert test.button(key=reembed.START_KEY).label == "Go on"
@@ -133,7 +132,7 @@ def test_it_takes_an_admin_and_writing(dashboard: Dashboard, path: Path, monkeyp
     test.button(key=reembed.START_KEY).click().run()
     assert "takes the role admin" in shown(test)
     with closing(opened(path)) as engine:
-        assert engine.reembedding() is None
+        assert engine.reembedding.status() is None
 
 
 @pytest.mark.usefixtures("path")

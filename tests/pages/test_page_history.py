@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from engine_fixture import swap
 from mnemoscope import Change, ExtractedFact, MemoryConfig, MemoryEngine
-from mnemoscope.core.times import utc_now
-from mnemoscope.recall.profiles import Profile
+from mnemoscope.core import utc_now
+from mnemoscope.recall import Profile
 from streamlit.testing.v1 import AppTest
 
 from app.components import feedback
@@ -223,7 +224,7 @@ def test_a_change_of_a_profile_has_no_namespace_and_one_of_a_memory_has(
     dashboard: Dashboard, seeded_engine: MemoryEngine
 ) -> None:
     [of_memory] = seeded_engine.history(ANA, limit=1)
-    seeded_engine.save_profile(Profile("mine", MemoryConfig(semantic_weight=0.9)))
+    seeded_engine.tuning.save_profile(Profile("mine", MemoryConfig(semantic_weight=0.9)))
     [of_profile] = seeded_engine.history(limit=1)
     assert of_profile.shelf == "profiles"
     labels = {
@@ -240,8 +241,8 @@ def test_a_namespace_is_compared_with_how_it_was(
     dashboard: Dashboard, seeded_engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = datetime(2031, 5, 1, 12, tzinfo=UTC)
-    monkeypatch.setattr(seeded_engine, "_clock", lambda: start)
-    monkeypatch.setattr(seeded_engine._journal, "_clock", lambda: start + timedelta(hours=1))
+    swap(seeded_engine, clock=lambda: start)
+    monkeypatch.setattr(seeded_engine.context.journal, "_clock", lambda: start + timedelta(hours=1))
     moved_to_porto(seeded_engine)
     seeded_engine.forget(ANA, key=key_of(seeded_engine, "Ana prefers short answers."))
     seeded_engine.update(ANA, key_of(seeded_engine, "Ana's favourite drink is green tea."), importance=0.1)
@@ -260,8 +261,8 @@ def test_a_namespace_is_compared_with_how_it_was(
 
 def test_what_was_trimmed_is_not_guessed(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     moved_to_porto(seeded_engine)
-    count = seeded_engine.trim_history(timedelta())
-    seeded_engine.trim_history(timedelta(), confirm=int(count))
+    count = seeded_engine.curation.trim_history(timedelta())
+    seeded_engine.curation.trim_history(timedelta(), confirm=int(count))
     test = history(dashboard, seeded_engine, h_view="Then and now")
     assert "older changes were trimmed" in texts(test)
 

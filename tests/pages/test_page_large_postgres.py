@@ -15,9 +15,8 @@ import psycopg
 import pytest
 from langchain_core.embeddings import Embeddings
 from langgraph.store.postgres import PostgresStore
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.connections import connection_to, open_connection
+from mnemoscope.embedding import HashingEmbeddings
 from postgres_fixture import Server, running_server
 from streamlit.testing.v1 import AppTest
 

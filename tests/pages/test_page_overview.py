@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.core.records import MemoryRecord
+from mnemoscope import ExtractedFact, MemoryEngine, MemoryRecord
 from mnemoscope.errors import StoreUnavailableError
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.index import ScopeIndex
 from streamlit.testing.v1 import AppTest
 
 from app.views.overview import charts
@@ -117,7 +116,7 @@ def test_reading_the_page_writes_nothing(dashboard: Dashboard, seeded_engine: Me
     dashboard(seeded_engine)
     assert {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)} == before
     assert len(seeded_engine.history()) == 5
-    assert seeded_engine.access(ANA) == {}
+    assert seeded_engine.usage.recalls(ANA) == {}
 
 
 def test_growth_counts_up_to_today_and_its_steps_stay_few() -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
-    Drop,
     ExtractedFact,
     MemoryConfig,
     MemoryEngine,
@@ -20,12 +19,10 @@ from mnemoscope import (
     RuleExtractor,
     StoreUnavailableError,
 )
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.recall.cases import CaseBook
-from mnemoscope.recall.profiles import ProfileBook
-from mnemoscope.recall.rendering import node_text
-from mnemoscope.recall.scoring import PARTS
-from mnemoscope.stores.base import Write
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.index import Drop
+from mnemoscope.recall import PARTS, CaseBook, ProfileBook, node_text
+from mnemoscope.stores import Write
 from streamlit.testing.v1 import AppTest
 
 from app.components.tables import key_of
@@ -446,7 +443,7 @@ def test_a_bar_is_never_wider_than_its_track(values: list[float], scale: float) 
 
 
 def test_a_remedy_is_taken_by_the_next_step_of_its_widget() -> None:
-    from mnemoscope import Remedy
+    from mnemoscope.recall import Remedy
 
     stored = MemoryConfig()
     assert settings.settable(Remedy("recency_weight", 0.3, 0.4211, 0.4212, 0.1), stored) == 0.43

@@ -5,15 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from mnemoscope import (
-    ConsolidationDecision,
-    ExtractedFact,
-    MemoryEngine,
-    MemoryRecord,
-    ModelError,
-    PlannedFact,
-)
-from mnemoscope.conversations.messages import Message
+from mnemoscope import ConsolidationDecision, ExtractedFact, MemoryEngine, MemoryRecord, Message, ModelError
+from mnemoscope.consolidation import PlannedFact
 from streamlit.testing.v1 import AppTest
 
 from app.views.replay.plan import commit, form

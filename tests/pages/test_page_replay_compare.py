@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from engine_fixture import engine_over, facts
-from mnemoscope import ExtractedFact, MemoryEngine
-from mnemoscope.consolidation.plan import Plan
+from mnemoscope import ExtractedFact, MemoryEngine, Plan
 from streamlit.testing.v1 import AppTest
 
 from app.views.replay.compare import base as replay_base

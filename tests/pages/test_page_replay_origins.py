@@ -13,9 +13,8 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langgraph.checkpoint.sqlite import SqliteSaver
-from mnemoscope import MemoryEngine
-from mnemoscope.conversations.messages import Message, Transcript
-from mnemoscope.conversations.samples import load_samples, read_sample
+from mnemoscope import MemoryEngine, Message
+from mnemoscope.conversations import Transcript, load_samples, read_sample
 from streamlit.testing.v1 import AppTest
 
 from app.views.replay.plan import commit
@@ -75,7 +74,7 @@ def test_a_thread_is_replayed_and_its_memories_lead_back_to_their_turns(
     planned(test).button(key=commit.COMMIT_KEY).click().run()
     [record] = empty_engine.list(EVE)
     assert (record.content, record.evidence[0].source) == ("User plays the cello", "thread/one")
-    run = empty_engine.run(record.evidence[0].run or "")
+    run = empty_engine.runs.get(record.evidence[0].run or "")
     assert [turn.text for turn in run.turns_of_memory(record.key)] == ["I play the cello."]
     assert checkpoints.read_bytes() == before
 

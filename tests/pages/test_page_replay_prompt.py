@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from mnemoscope import MemoryEngine, PromptBook
-from mnemoscope.models.client import prompt_text, prompt_version
-from mnemoscope.replay.measure import CaseResult, Match
+from mnemoscope import MemoryEngine
+from mnemoscope.models import PromptBook, prompt_text, prompt_version
+from mnemoscope.replay import CaseResult, Match
 from openai_server import OpenAIServer, Reply, hangs, says
 from streamlit.testing.v1 import AppTest
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import pytest
 from engine_fixture import facts
-from mnemoscope import MemoryEngine, Withheld
-from mnemoscope.extraction.facts import ExtractedFact, Extraction
-from mnemoscope.extraction.proposals import REASONS
+from mnemoscope import ExtractedFact, MemoryEngine
+from mnemoscope.extraction import REASONS, Extraction, Withheld
 from openai_server import OpenAIServer, hangs, says
 from streamlit.testing.v1 import AppTest
 
@@ -105,7 +104,7 @@ def test_a_column_is_corrected_and_committed_from_its_own_reading(
     assert set(records) == {"Ana left Farfetch for Ubisoft in March", "Ana owns a boat"}
     [evidence] = records["Ana left Farfetch for Ubisoft in March"].evidence
     assert (evidence.date, evidence.quote) == ("2025-03", "I also left Farfetch for Ubisoft")
-    assert empty_engine.run(evidence.run or "").extractor == "test-model"
+    assert empty_engine.runs.get(evidence.run or "").extractor == "test-model"
     assert len(server.requests) == 1
 
 

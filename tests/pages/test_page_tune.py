@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.consolidation.calibration import LabelBook
-from mnemoscope.evaluation.metrics import Interval
-from mnemoscope.recall.cases import Case, CaseBook, case
-from mnemoscope.recall.profiles import ProfileBook
-from mnemoscope.stores.base import Write
+from mnemoscope.consolidation import LabelBook
+from mnemoscope.evaluation import Interval
+from mnemoscope.recall import Case, CaseBook, ProfileBook, case
+from mnemoscope.stores import Write
 from streamlit.testing.v1 import AppTest
 
 from app.components import feedback
@@ -49,7 +48,7 @@ def judged(empty_engine: MemoryEngine) -> MemoryEngine:
     for at in range(12):
         put(empty_engine, f"right{at}", f"word{at} alpha beta", 500)
         put(empty_engine, f"new{at}", f"chatter{at}")
-    empty_engine.save_cases([case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(12)])
+    empty_engine.tuning.save_cases([case(f"word{at}", ANA, expected=[f"right{at}"]) for at in range(12)])
     return empty_engine
 
 
@@ -89,7 +88,7 @@ def test_a_case_is_made_from_what_a_query_brings_back(dashboard: Dashboard, seed
     [found] = CaseBook(seeded_engine.adapter).all()
     assert (found.query, found.namespace, found.expected) == ("where does Ana live?", ANA, (key,))
     assert test.text_input(key=QUERY_KEY).value == ""
-    assert seeded_engine.access(ANA) == {}
+    assert seeded_engine.usage.recalls(ANA) == {}
 
 
 def test_without_writing_a_case_cannot_be_saved(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
@@ -99,7 +98,7 @@ def test_without_writing_a_case_cannot_be_saved(dashboard: Dashboard, seeded_eng
 
 
 def test_hostile_cases_are_shown_as_they_are(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
-    seeded_engine.save_cases([case(HOSTILE, ANA, expected=[HOSTILE], unwanted=["x" * 5_000])])
+    seeded_engine.tuning.save_cases([case(HOSTILE, ANA, expected=[HOSTILE], unwanted=["x" * 5_000])])
     test = opened(dashboard, seeded_engine, "Cases")
     frame = test.dataframe[0].value
     assert frame["query"][0] == "**bold** ![x](http://example.invalid/x.png) <U+202E>exe"
@@ -114,7 +113,7 @@ def test_keys_are_shown_as_the_memories_they_name_but_private_ones_are_not(
     put(empty_engine, "k1", "likes tea")
     record = MemoryRecord("k2", ANA, "a secret", private=True, source="s")
     empty_engine.adapter.write([Write(ANA, "k2", record.to_value(), {})])
-    empty_engine.save_cases([case("tea", ANA, expected=["k1", "k2"])])
+    empty_engine.tuning.save_cases([case("tea", ANA, expected=["k1", "k2"])])
     frame = opened(dashboard, empty_engine, "Cases").dataframe[0].value
     assert list(frame["expected"][0]) == ["likes tea", "k2"]
 
@@ -137,16 +136,16 @@ def test_cases_come_from_feedback_by_one_click_and_can_be_undone(
     empty_engine.remember_facts([ExtractedFact(content="green tea"), ExtractedFact(content="a red door")], ANA)
     result = empty_engine.recall("tea?", ANA)
     recalled = {match.record.content: match.record.key for match in result}
-    empty_engine.feedback(result.id, recalled["green tea"], useful=True)
-    empty_engine.feedback(result.id, recalled["a red door"], useful=False)
+    empty_engine.usage.give_feedback(result.id, recalled["green tea"], useful=True)
+    empty_engine.usage.give_feedback(result.id, recalled["a red door"], useful=False)
     test = dashboard(empty_engine, "tune", query=HERE, writing=True)
     test.button(key=offers.KEEP_KEY).click().run()
     assert not test.exception
-    [kept] = empty_engine.cases()
+    [kept] = empty_engine.tuning.cases()
     assert (kept.query, kept.expected, kept.unwanted) == ("tea?", (recalled["green tea"],), (recalled["a red door"],))
     assert offers.KEEP_KEY not in [each.key for each in test.button]
     test.button(key=feedback.UNDO_KEY).click().run()
-    assert empty_engine.cases() == []
+    assert empty_engine.tuning.cases() == []
 
 
 def test_what_agents_asked_most_begins_a_case(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
@@ -158,19 +157,19 @@ def test_what_agents_asked_most_begins_a_case(dashboard: Dashboard, seeded_engin
     assert second.startswith("once  ·  1 time")
     test.selectbox(key=offers.ASKED_KEY).select_index(1).run()
     assert test.text_input(key=new_case.QUERY_KEY).value == "once"
-    seeded_engine.save_cases([case("once", ANA, expected=["x"])])
+    seeded_engine.tuning.save_cases([case("once", ANA, expected=["x"])])
     test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
     assert len(test.selectbox(key=offers.ASKED_KEY).options) == 1
 
 
 def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, judged: MemoryEngine) -> None:
-    [deleted] = judged.delete_cases(judged.cases()[:1])
+    [deleted] = judged.tuning.delete_cases(judged.tuning.cases()[:1])
     test = dashboard(judged, "history", query={**HERE, "h_id": deleted.id}, writing=True)
     assert not test.exception
     assert "Case: word" in test.dataframe[0].value["text"][0]
     assert "There was no such entry after." in [each.value for each in test.caption]
     test.button(key=change.UNDO_KEY).click().run()
-    assert len(judged.cases()) == 12
+    assert len(judged.tuning.cases()) == 12
 
 
 def test_a_file_of_cases_is_read_for_the_scope() -> None:
@@ -190,7 +189,7 @@ def test_profiles_are_compared_on_the_cases(dashboard: Dashboard, judged: Memory
 
 def test_the_python_of_a_comparison_measures_the_same(dashboard: Dashboard, judged: MemoryEngine) -> None:
     test = opened(dashboard, judged, "Compare")
-    line = next(each.value for each in test.code if "collect(engine" in each.value)
+    line = next(each.value for each in test.code if "tuning.judge(" in each.value)
     names: dict[str, Any] = {"engine": judged}
     exec(line, names)
     summary = names["evaluation"].summary("precise")["ndcg@10"]
@@ -207,7 +206,7 @@ def test_one_profile_has_nothing_to_be_compared_with(dashboard: Dashboard, judge
 
 
 def test_what_is_missing_is_told(dashboard: Dashboard, judged: MemoryEngine) -> None:
-    judged.save_cases([case("gone", ANA, expected=["no such memory"])])
+    judged.tuning.save_cases([case("gone", ANA, expected=["no such memory"])])
     test = opened(dashboard, judged, "Compare")
     assert test.warning[0].value == "1 expected memory is not there, or not to be seen, and so not recalled."
 
@@ -248,7 +247,7 @@ def test_the_result_of_a_search_goes_when_the_cases_change(dashboard: Dashboard,
     test = opened(dashboard, judged, "Search")
     test.button(key=START_KEY).click().run()
     assert "The plateau" in [each.value for each in test.subheader]
-    judged.save_cases([case("another", ANA, expected=["right0"])])
+    judged.tuning.save_cases([case("another", ANA, expected=["right0"])])
     test.run()
     assert "The plateau" not in [each.value for each in test.subheader]
 

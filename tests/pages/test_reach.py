@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.index.budget import process_budget
+from mnemoscope.index import process_budget
 from streamlit.testing.v1 import AppTest
 
 from app.shell import reach

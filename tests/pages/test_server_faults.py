@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from engine_fixture import CountingEmbeddings, engine_over
 from mnemoscope import EmbeddingError, MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.connections import connection_to, open_connection
 from mnemoscope.errors import StoreError, StoreUnavailableError
-from mnemoscope.stores.postgres.connection import open_postgres
+from mnemoscope.stores.postgres import open_postgres
 from postgres_fixture import Server, running_server
 from streamlit.testing.v1 import AppTest
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mnemoscope.core.records import MemoryRecord
+from mnemoscope import MemoryRecord
 
 from app.components import tables
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, KINDS, START, Ticking, dump, engine_over, facts, memory_store, opened
 from mnemoscope import MemoryRecord, PermissionDeniedError, StoreError
-from mnemoscope.recall.access import RECENT, Access, AccessLog
-from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.choice import adapt
+from mnemoscope.journal import RECENT, Access, AccessLog
+from mnemoscope.stores import StoreAdapter, adapt
 
 
 class Wrapped:
@@ -39,14 +38,14 @@ def test_recalls_are_counted_beside_the_memory_and_never_inside(kind: str, tmp_p
         before = dump(engine)
         for query in ("green tea", "tea"):
             engine.recall(query, ANA, limit=1)
-        waiting = engine.access(ANA)
+        waiting = engine.usage.recalls(ANA)
         engine.flush()
-        [access] = engine.access(ANA).values()
+        [access] = engine.usage.recalls(ANA).values()
         assert access == waiting[next(iter(waiting))]
         assert access.count == 2
         assert [(each.query, each.rank) for each in access.recent] == [("tea", 1), ("green tea", 1)]
         assert dump(engine) == before
-        assert engine.access(BEN) == {}
+        assert engine.usage.recalls(BEN) == {}
         engine.close()
 
 
@@ -54,7 +53,7 @@ def test_a_recall_that_is_not_to_be_noted_is_not() -> None:
     engine = engine_over()
     engine.remember_facts(facts("likes tea"), ANA)
     engine.recall("tea", ANA, touch=False)
-    assert engine.access(ANA) == {}
+    assert engine.usage.recalls(ANA) == {}
 
 
 def test_only_the_last_recalls_are_kept_and_all_are_counted() -> None:
@@ -63,7 +62,7 @@ def test_only_the_last_recalls_are_kept_and_all_are_counted() -> None:
     for _ in range(RECENT + 5):
         engine.recall("tea", ANA)
         engine.flush()
-    [access] = engine.access(ANA).values()
+    [access] = engine.usage.recalls(ANA).values()
     assert (access.count, len(access.recent)) == (RECENT + 5, RECENT)
     assert access.last == access.recent[0].at
 
@@ -79,7 +78,7 @@ def test_two_engines_on_one_store_add_up() -> None:
         thread.join()
     one.flush()
     other.flush()
-    [access] = one.access(ANA).values()
+    [access] = one.usage.recalls(ANA).values()
     assert access.count == 10
 
 
@@ -94,7 +93,7 @@ def test_nothing_is_written_of_a_memory_that_has_gone() -> None:
     engine.recall("tea", ANA)
     engine.forget(ANA, key=key)
     engine.flush()
-    assert engine.access(ANA) == {}
+    assert engine.usage.recalls(ANA) == {}
     assert engine.get(ANA, key) is None
 
 
@@ -107,11 +106,11 @@ def test_notes_wait_where_the_store_fails(caplog: pytest.LogCaptureFixture) -> N
     with pytest.raises(StoreError, match="full"):
         engine.flush()
     with caplog.at_level(logging.WARNING):
-        engine._access._in_time()
+        engine.context.access._in_time()
     assert "tried again" in caplog.text
     adapter.fails = None
     engine.flush()
-    assert [access.count for access in engine.access(ANA).values()] == [1]
+    assert [access.count for access in engine.usage.recalls(ANA).values()] == [1]
 
 
 def test_a_read_only_store_is_read_without_a_fault() -> None:
@@ -120,9 +119,9 @@ def test_a_read_only_store_is_read_without_a_fault() -> None:
     engine.remember_facts(facts("likes tea"), ANA)
     adapter.fails = PermissionDeniedError("read-only")
     assert len(engine.recall("tea", ANA)) == 1
-    engine._access._in_time()
+    engine.context.access._in_time()
     engine.close()
-    assert engine.access(ANA) == {}
+    assert engine.usage.recalls(ANA) == {}
 
 
 def test_the_last_notes_are_written_when_the_log_ends_and_a_failure_then_is_only_logged(
@@ -132,7 +131,7 @@ def test_the_last_notes_are_written_when_the_log_ends_and_a_failure_then_is_only
     engine = engine_over(adapter)  # type: ignore[arg-type]
     record = engine.remember_facts(facts("likes tea"), ANA)[0]
     ended(adapter, record)
-    assert [access.count for access in engine.access(ANA).values()] == [1]
+    assert [access.count for access in engine.usage.recalls(ANA).values()] == [1]
     adapter.fails = StoreError("closed")
     with caplog.at_level(logging.WARNING):
         ended(adapter, record)
@@ -157,7 +156,7 @@ def test_a_query_that_cannot_be_stored_is_noted_as_far_as_it_can() -> None:
     engine.remember_facts(facts("likes tea"), ANA)
     engine.recall("tea \x00 \ud800" + "x" * 2_000, ANA)
     engine.flush()
-    [access] = engine.access(ANA).values()
+    [access] = engine.usage.recalls(ANA).values()
     assert access.recent[0].query.startswith("tea \ufffd \ufffd")
     assert len(access.recent[0].query) == 500
 

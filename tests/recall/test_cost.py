@@ -15,7 +15,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.store.base import Result, SearchOp
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryConfig, MemoryEngine
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.stores import GenericAdapter
 
 BY_MEANING = MemoryConfig(semantic_weight=1.0, recency_weight=0.0, importance_weight=0.0, recall_oversample=1)
 

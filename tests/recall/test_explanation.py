@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,22 +13,17 @@ from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import (
-    Drop,
     ExtractedFact,
     MemoryConfig,
     MemoryEngine,
     MemoryRecord,
     RecallResult,
-    Remedy,
     RuleConsolidator,
     RuleExtractor,
-    Standing,
 )
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.recall.explanation import explain
-from mnemoscope.recall.ranking import Candidates, rank
-from mnemoscope.recall.remedies import place_of, remedies_for
-from mnemoscope.recall.rendering import node_text, tool_text
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.index import Drop
+from mnemoscope.recall import Candidates, Remedy, Standing, explain, node_text, place_of, rank, remedies_for, tool_text
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ANA = ("memories", "ana")
@@ -124,7 +120,9 @@ def test_the_order_is_total_and_the_same_whatever_order_the_store_gave(result: R
         records=[given_.records[at] for at in back],
         **{name: getattr(given_, name)[back] for name in ("cosine", "age_seconds", "importance", "withheld")},
     )
-    again = replace(result, ranking=replace(result.ranking, candidates=turned)).rerank(result.ranking.config)
+    again = copy(result)
+    again.ranking = replace(result.ranking, candidates=turned)
+    again = again.rerank(result.ranking.config)
     assert [match.record.key for match in again] == [match.record.key for match in result]
 
 
@@ -309,7 +307,7 @@ def test_an_item_without_text_is_explained_as_unreadable(engine: MemoryEngine) -
 def test_explaining_leaves_no_trace_in_the_access_history(engine: MemoryEngine) -> None:
     engine.explain("green tea", ANA, key_of(engine, "tea"))
     engine.flush()
-    assert engine.access(ANA) == {}
+    assert engine.usage.recalls(ANA) == {}
 
 
 def test_what_agents_get_is_given_by_the_same_functions_that_they_call(engine: MemoryEngine) -> None:

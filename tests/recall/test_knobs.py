@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_fixture import ANA, START, Judge, Vectors, decide, engine_over, facts, memory_store
-from mnemoscope import KNOBS, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.stores.base import Write
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope import MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope.config import KNOBS
+from mnemoscope.stores import GenericAdapter, Write
 
 TEA = Vectors({"tea": [1, 0, *[0] * 30], "likes tea": [0.9, 0.436, *[0] * 30], "drinks tea": [0.8, 0.6, *[0] * 30]})
 EQUAL = {"semantic_weight": 0.1, "recency_weight": 0.1, "importance_weight": 0.1}
@@ -74,7 +74,7 @@ def touched(**knobs: Any) -> int:
     engine = engine_over(config=MemoryConfig(**knobs))
     engine.remember_facts(facts("likes tea"), ANA)
     engine.recall("tea", ANA)
-    return len(engine.access(ANA))
+    return len(engine.usage.recalls(ANA))
 
 
 def suppressed(**knobs: Any) -> int:
@@ -88,20 +88,20 @@ def suppressed(**knobs: Any) -> int:
 def old_history(**knobs: Any) -> Any:
     engine, clock = aged(knobs)
     clock.now += timedelta(days=10)
-    return int(engine.trim_history())
+    return int(engine.curation.trim_history())
 
 
 def transcript(**knobs: Any) -> int:
     engine = engine_over(config=MemoryConfig(**knobs))
     engine.remember([{"role": "user", "content": "I like tea."}], ANA)
-    return len(engine.runs(ANA)[0].messages)
+    return len(engine.runs.list(ANA)[0].messages)
 
 
 def old_transcripts(**knobs: Any) -> int:
     engine, clock = aged(knobs)
     engine.remember([{"role": "user", "content": "I like milk."}], ANA)
     clock.now += timedelta(days=10)
-    return int(engine.trim_transcripts())
+    return int(engine.runs.trim_transcripts())
 
 
 def aged(knobs: dict[str, Any]) -> tuple[MemoryEngine, Settable]:

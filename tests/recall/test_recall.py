@@ -27,19 +27,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import (
-    Drop,
-    EmbeddingError,
-    InputError,
-    MemoryConfig,
-    MemoryEngine,
-    MemoryRecord,
-    NamespaceError,
-    StoreError,
-)
-from mnemoscope.recall.scoring import reasons_of
-from mnemoscope.stores.base import Write
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope import EmbeddingError, InputError, MemoryConfig, MemoryEngine, MemoryRecord, NamespaceError, StoreError
+from mnemoscope.index import Drop
+from mnemoscope.recall import reasons_of
+from mnemoscope.stores import GenericAdapter, Write
 
 SIZE = 16
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -328,7 +319,7 @@ def test_bad_arguments_are_refused_by_name_sync_and_async(arguments: Any, error:
 
 
 def test_an_unknown_option_is_refused_by_the_name_of_the_method() -> None:
-    with pytest.raises(TypeError, match=r"arecall\(\) got an unexpected option 'categorys'; known are categories"):
+    with pytest.raises(TypeError, match=r"recall\(\) got an unexpected keyword argument 'categorys'"):
         asyncio.run(engine_over().arecall("tea", ANA, categorys=["a"]))
 
 
@@ -446,7 +437,7 @@ def test_times_are_told_by_the_step_that_took_them(ago: timedelta | None, monkey
     engine = engine_over(memory_store(Slow()))
     engine.remember_facts(facts("tea"), ANA)
     monkeypatch.setattr("mnemoscope.recall.pipeline.time", SimpleNamespace(perf_counter=lambda: seconds[0]))
-    timings = engine.recall("tea", ANA, as_of=None if ago is None else engine._clock() - ago).timings
+    timings = engine.recall("tea", ANA, as_of=None if ago is None else engine.context.clock() - ago).timings
     assert dict(timings) == {"embed": 5.0, "fetch": 0.0, "rank": 0.0}
 
 

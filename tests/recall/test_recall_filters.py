@@ -15,10 +15,9 @@ from engine_fixture import engine_over, facts
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
-from mnemoscope import Drop, InputError, MemoryConfig, MemoryEngine, MemoryRecord
-from mnemoscope.recall.explanation import Standing
-from mnemoscope.recall.rendering import node_text
-from mnemoscope.recall.token_budget import prompt_line, tokens_of
+from mnemoscope import InputError, MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope.index import Drop
+from mnemoscope.recall import Standing, node_text, prompt_line, tokens_of
 from stores_fixture import BACKENDS, EMBEDDINGS, put
 
 ANA, BELOW = ("memories", "ana"), ("memories", "ana", "work")
@@ -187,7 +186,7 @@ def test_a_recall_of_then_is_the_recall_that_was_made_then(kind: str, tmp_path: 
         assert past.as_of == at
         assert [each.record.key for each in past] == [key for key, _ in then]
         assert [each.score for each in past] == pytest.approx([score for _, score in then], abs=1e-6)
-        assert engine.access(ANA)[records["old harbour boat"].key].count == 1
+        assert engine.usage.recalls(ANA)[records["old harbour boat"].key].count == 1
         assert len(engine.recall(QUERY, ANA, as_of=NOW - timedelta(days=1))) == 0
 
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.index.visibility import Visibility
-from mnemoscope.recall.ranking import rank
-from mnemoscope.recall.result import widen
-from mnemoscope.stores.generic import GenericAdapter
+from mnemoscope.core import Scope
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.index import Visibility
+from mnemoscope.recall import rank, widen
+from mnemoscope.stores import GenericAdapter
 
 ANA = ("memories", "ana")
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ def searched(config: MemoryConfig, limit: int) -> RecallResult:
     store = InMemoryStore(index={"dims": 64, "embed": HashingEmbeddings(64), "fields": ["content"]})
     for number in range(60):
         store.put(ANA, f"m{number:02}", {"kind": "memory", "content": f"tea {'leaf ' * number}", "importance": 0.5})
-    candidates = widen(GenericAdapter(store), ANA, "tea", Visibility(), config, LATER, limit=limit)
+    candidates = widen(GenericAdapter(store), Scope(ANA), "tea", Visibility(), config, LATER, limit=limit)
     ranking = rank(candidates, config, limit=limit)
     return RecallResult("tea", ANA, ranking, limit, 0.0, None, {}, counting=lambda: 60)
 

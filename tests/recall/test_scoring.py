@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mnemoscope import MemoryConfig, MemoryRecord, composite_score
-from mnemoscope.recall.scoring import PARTS, contributions, decay, parts_of, reasons_of
+from mnemoscope.recall import PARTS, contributions, decay, parts_of, reasons_of
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 weights = st.floats(0, 1)

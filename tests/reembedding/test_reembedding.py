@@ -18,10 +18,8 @@ import pytest
 from engine_fixture import CountingEmbeddings, facts
 from langgraph.store.base import BaseStore
 from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.consolidation.calibration import Pair
-from mnemoscope.embedding.active import Known
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.embedding.identity import IDENTITY_AT, EmbedderIdentity, indexed_text, stored_identity
+from mnemoscope.consolidation import Pair
+from mnemoscope.embedding import IDENTITY_AT, EmbedderIdentity, HashingEmbeddings, Known, indexed_text, stored_identity
 from mnemoscope.errors import (
     ConfigurationError,
     ConflictError,
@@ -32,17 +30,20 @@ from mnemoscope.errors import (
     PermissionDeniedError,
     StoreError,
 )
-from mnemoscope.journal.changes import book
-from mnemoscope.recall.cases import case
-from mnemoscope.recall.profiles import Profile
-from mnemoscope.reembedding.job import MADE_WHILE_WAITING, Pace, ReembedJob
-from mnemoscope.reembedding.state import LEASE, REEMBEDDING_AT, ReembedState, worker_name
-from mnemoscope.stores.base import Guard, Snapshot, Write
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.postgres.connection import open_postgres
-from mnemoscope.stores.postgres.writing import lock
-from mnemoscope.stores.sqlite.connection import open_sqlite
-from mnemoscope.stores.view import View
+from mnemoscope.journal import book
+from mnemoscope.recall import Profile, case
+from mnemoscope.reembedding import (
+    LEASE,
+    MADE_WHILE_WAITING,
+    REEMBEDDING_AT,
+    Pace,
+    ReembedJob,
+    ReembedState,
+    worker_name,
+)
+from mnemoscope.stores import Guard, Snapshot, View, Write, adapt
+from mnemoscope.stores.postgres import lock, open_postgres
+from mnemoscope.stores.sqlite import open_sqlite
 from stores_fixture import memory_store, postgres_database
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -114,7 +115,7 @@ def filled(home: Home) -> Home:
 
 def vectors_of(engine: MemoryEngine) -> dict[str, list[float]]:
     """Every vector that the store holds, of tombstones too, by place."""
-    engine.embedder_difference()
+    engine.reembedding.difference()
     adapter = engine.adapter
     parts: list[Snapshot] = [adapter.load((), subtree=True), adapter.load(book("tombstones"), subtree=True)]
     return {
@@ -153,7 +154,7 @@ def recalled(engine: MemoryEngine, query: str = "thing 7 of fact 1") -> list[str
 def test_every_vector_is_made_anew_and_the_store_is_the_new_embedders(filled: Home) -> None:
     engine = filled.engine(HashingEmbeddings(NEW))
     progress: list[ReembedState] = []
-    ended = engine.reembed(batch=16, progress=progress.append, actor="ada", reason="a better model")
+    ended = engine.reembedding.start(batch=16, progress=progress.append, actor="ada", reason="a better model")
     assert (ended.state, ended.total, ended.staged, ended.embedded) == ("done", 41, 41, 41)
     assert [state.staged for state in progress] == [0, 16, 32, 41, 41]
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
@@ -179,7 +180,7 @@ def test_recall_is_exact_before_in_between_and_after(filled: Home) -> None:
             seen.append(other.recall(query, ANA).embedder)
 
     assert recalled(other) == by_brute_force(other, query, old)
-    engine.reembed(batch=20, progress=look)
+    engine.reembedding.start(batch=20, progress=look)
     assert set(seen) == {"hashing:64, 64 dimensions"}
     result = other.recall(query, ANA, limit=5)
     assert [match.record.content for match in result] == by_brute_force(other, query, new)
@@ -191,7 +192,7 @@ def test_recall_is_exact_before_in_between_and_after(filled: Home) -> None:
 
 def test_the_official_store_goes_on_on_the_new_vectors(filled: Home) -> None:
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     for store in (engine.store, filled.store(HashingEmbeddings(NEW))):
         store.put(ANA, "mine", {"content": "A parrot repeats everything"})
         found = store.search(ANA, query="A parrot repeats everything", limit=1)[0]
@@ -210,19 +211,19 @@ def test_paused_work_is_taken_up_and_no_text_is_embedded_twice(filled: Home) -> 
 
     def pause(state: ReembedState) -> None:
         if state.staged == 20:
-            other.pause_reembedding()
+            other.reembedding.pause()
 
-    ended = engine.reembed(batch=10, progress=pause)
+    ended = engine.reembedding.start(batch=10, progress=pause)
     assert ended.state == "paused"
-    seen = other.reembedding()
+    seen = other.reembedding.status()
     assert seen is not None
     assert (seen.state, seen.staged, seen.total) == ("paused", 30, 41)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
-    ended = engine.reembed(batch=10)
+    ended = engine.reembedding.start(batch=10)
     texts = [text for call in target.calls for text in call]
     assert (ended.state, ended.embedded, len(texts), len(set(texts))) == ("done", 41, 41, 41)
     with pytest.raises(NotFoundError, match="nothing to pause"):
-        other.pause_reembedding()
+        other.reembedding.pause()
 
 
 @pytest.mark.parametrize("moment", [2, 5, 6, 9])
@@ -246,7 +247,7 @@ def test_a_kill_at_any_moment_loses_nothing_and_embeds_hardly_anything_twice(
         child.stdout.readline()
         child.kill()
     engine = filled.engine(HashingEmbeddings(NEW))
-    left = engine.reembedding()
+    left = engine.reembedding.status()
     assert left is not None
     assert (left.state, left.staged) == ("interrupted", moment // 2 * 10)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
@@ -273,7 +274,7 @@ def test_what_is_written_meanwhile_is_in_the_new_vectors(filled: Home) -> None:
             writer.store.delete(ANA, keys[TEXTS[4]])
             writer.store.put(ANA, "stranger", {"content": "Put by somebody else"})
 
-    engine.reembed(batch=41, progress=write)
+    engine.reembedding.start(batch=41, progress=write)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
     later = [text for call in target.calls[1:] for text in call]
     # The tombstone has its place for the first time; the one whose importance changed keeps its vector.
@@ -290,7 +291,7 @@ def test_a_store_that_is_written_all_the_while_is_finished_while_writers_wait(fi
             written.append(f"Written while it was at it, {len(written)}")
             writer.store.put(ANA, f"busy-{len(written)}", {"content": written[-1]})
 
-    ended = engine.reembed(batch=64, progress=write)
+    ended = engine.reembedding.start(batch=64, progress=write)
     assert ended.state == "done"
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
 
@@ -306,8 +307,8 @@ def test_a_store_that_is_written_faster_than_it_is_embedded_is_left_as_it_is(
         writer.store.put(ANA, f"busy-{next(number)}", {"content": "Written"})
 
     with pytest.raises(StoreError, match="change faster than they are embedded"):
-        engine.reembed(progress=write)
-    seen = engine.reembedding()
+        engine.reembedding.start(progress=write)
+    seen = engine.reembedding.status()
     assert seen is not None
     assert (seen.state, MADE_WHILE_WAITING) == ("failed", 256)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
@@ -338,7 +339,7 @@ def test_readers_see_all_of_the_old_or_all_of_the_new(filled: Home) -> None:
         while not seen:
             pass
         for back in (False, True) * 3:
-            engine.reembed(back=back)
+            engine.reembedding.start(back=back)
     finally:
         stop.set()
         thread.join()
@@ -351,7 +352,7 @@ def test_whoever_still_has_the_old_embedder_is_told_and_writes_no_vector(
 ) -> None:
     left_behind = filled.engine()
     assert recalled(left_behind)
-    filled.engine(target).reembed()
+    filled.engine(target).reembedding.start()
     before = vectors_of(filled.engine(first=target))
     result = left_behind.recall("Fact 12", ANA, limit=3)
     assert "hashing:64, 64 dimensions is in use" in result.notice
@@ -375,27 +376,27 @@ def test_whoever_still_has_the_old_embedder_is_told_and_writes_no_vector(
 
 def test_whoever_still_has_the_old_embedder_keeps_profiles_cases_and_labels(filled: Home) -> None:
     left_behind = filled.engine()
-    filled.engine(HashingEmbeddings(NEW)).reembed()
+    filled.engine(HashingEmbeddings(NEW)).reembedding.start()
     first, second = left_behind.list(ANA, None)[:2]
     wanted, pair = case("Fact 12", ANA, expected=[TEXTS[12]]), Pair(first, second, 0.5)
-    left_behind.save_cases([wanted])
-    left_behind.save_profile(Profile("mine", EXACT))
-    left_behind.label(pair, "duplicate")
-    assert ([each.query for each in left_behind.cases()], len(left_behind.labels())) == (["Fact 12"], 1)
-    left_behind.delete_cases([wanted])
+    left_behind.tuning.save_cases([wanted])
+    left_behind.tuning.save_profile(Profile("mine", EXACT))
+    left_behind.tuning.label(pair, "duplicate")
+    assert ([each.query for each in left_behind.tuning.cases()], len(left_behind.tuning.labels())) == (["Fact 12"], 1)
+    left_behind.tuning.delete_cases([wanted])
     left_behind.undo(left_behind.history(ANA, limit=1)[0].id)
-    left_behind.delete_profile("mine")
-    assert ([each.query for each in left_behind.cases()], left_behind.profiles()) == (["Fact 12"], {})
+    left_behind.tuning.delete_profile("mine")
+    assert ([each.query for each in left_behind.tuning.cases()], left_behind.tuning.profiles()) == (["Fact 12"], {})
 
 
 def test_a_plan_of_before_is_not_carried_out_afterwards_and_remembering_plans_again(filled: Home) -> None:
     target = Other()
     engine, mover = filled.engine(target), filled.engine(target)
     plan = engine.plan("Ana has a parrot", ANA, extract=False)
-    mover.reembed()
+    mover.reembedding.start()
     with pytest.raises(ConflictError, match="has gone over from hashing:64 to other:64"):
         engine.apply(plan)
-    mover.reembed(back=True)
+    mover.reembedding.start(back=True)
     engine.remember("Ana has a parrot", ANA, extract=False)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
 
@@ -404,34 +405,36 @@ def test_going_back_embeds_only_what_has_changed_since(filled: Home) -> None:
     first = CountingEmbeddings(OLD)
     engine = filled.engine(HashingEmbeddings(NEW), first=first)
     before = vectors_of(engine)
-    ended = engine.reembed()
+    ended = engine.reembedding.start()
     assert ended.kept_bytes > 0
     first.calls.clear()
-    ended = engine.reembed(back=True)
+    ended = engine.reembedding.start(back=True)
     assert (ended.embedded, first.calls) == (0, [])
     assert vectors_of(engine) == before
-    engine.reembed()
+    engine.reembedding.start()
     engine.remember("Ana has a parrot", ANA, extract=False)
-    assert engine.reembed(back=True).embedded == 1
+    assert engine.reembedding.start(back=True).embedded == 1
     assert first.calls == [["Ana has a parrot"]]
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
 
 
 def test_dropped_vectors_are_gone_and_going_back_makes_them_anew(filled: Home) -> None:
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
-    dropped = engine.drop_waiting_vectors()
+    engine.reembedding.start()
+    dropped = engine.reembedding.drop_waiting()
     assert dropped is not None
     assert dropped.name == "hashing:64"
-    assert engine.reembedding() is None
-    assert engine.reembed(back=True).embedded == 41
+    assert engine.reembedding.status() is None
+    assert engine.reembedding.start(back=True).embedded == 41
 
 
 def test_cancelled_work_stops_and_leaves_no_trace(filled: Home) -> None:
     engine, other = filled.engine(HashingEmbeddings(NEW)), filled.engine(HashingEmbeddings(NEW))
-    ended = engine.reembed(batch=10, progress=lambda state: state.staged == 20 and other.drop_waiting_vectors())
+    ended = engine.reembedding.start(
+        batch=10, progress=lambda state: state.staged == 20 and other.reembedding.drop_waiting()
+    )
     assert ended.state == "cancelled"
-    assert other.reembedding() is None
+    assert other.reembedding.status() is None
     tables = "SELECT name FROM sqlite_master" if filled.kind == "sqlite" else "SELECT relname FROM pg_class"
     assert not [name for (name,) in filled.execute(tables) if name.startswith("mnemoscope")]
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
@@ -444,7 +447,7 @@ def test_undo_and_the_past_hold_across_the_change(filled: Home) -> None:
     moment[0] += timedelta(days=1)
     change = engine.update(ANA, key, content="Fact 5 is another one now")
     moment[0] += timedelta(days=1)
-    engine.reembed()
+    engine.reembedding.start()
     moment[0] += timedelta(days=1)
     then = engine.recall(TEXTS[5], ANA, limit=1, as_of=datetime(2030, 1, 1, 12, tzinfo=UTC))
     assert (then[0].record.content, round(then[0].similarity or 0.0, 4)) == (TEXTS[5], 1.0)
@@ -453,7 +456,7 @@ def test_undo_and_the_past_hold_across_the_change(filled: Home) -> None:
     switched = engine.history((), subtree=True, action="reembed")[0]
     with pytest.raises(InputError, match="gone back on"):
         engine.undo(switched.id)
-    plan = engine.plan_undo(by="agent")
+    plan = engine.curation.plan_undo(by="agent")
     assert [step.obstacle for step in plan.memories if step.changes[0].action == "reembed"] == [
         "A change of embedder is gone back on by reembed, not undone."
     ]
@@ -476,16 +479,16 @@ class Failing(CountingEmbeddings):
 def test_an_embedder_that_fails_leaves_what_is_made(filled: Home) -> None:
     engine = filled.engine(Failing(3))
     with pytest.raises(EmbeddingError, match="TimeoutError: no answer from the embedder"):
-        engine.reembed(batch=10, attempts=1)
-    seen = engine.reembedding()
+        engine.reembedding.start(batch=10, attempts=1)
+    seen = engine.reembedding.status()
     assert seen is not None
     assert (seen.state, seen.staged) == ("failed", 20)
     assert "no answer from the embedder" in seen.error
-    assert engine.reembed(batch=10, attempts=1).embedded == 41
+    assert engine.reembedding.start(batch=10, attempts=1).embedded == 41
 
 
 def test_a_call_that_fails_once_is_made_again(filled: Home) -> None:
-    assert filled.engine(Failing(1)).reembed().state == "done"
+    assert filled.engine(Failing(1)).reembedding.start().state == "done"
 
 
 def test_two_workers_are_not_at_it_at_once(filled: Home) -> None:
@@ -494,29 +497,29 @@ def test_two_workers_are_not_at_it_at_once(filled: Home) -> None:
 
     def try_too(_state: ReembedState) -> None:
         with pytest.raises(ConflictError) as caught:
-            other.reembed()
+            other.reembedding.start()
         refused.append(str(caught.value))
 
-    engine.reembed(batch=41, progress=lambda state: state.state == "running" and try_too(state))
+    engine.reembedding.start(batch=41, progress=lambda state: state.state == "running" and try_too(state))
     assert "agent is at this change of embedder already" in refused[0]
 
 
 def test_what_was_noted_of_an_embedder_that_is_not_there_makes_room_for_another_target(filled: Home) -> None:
     engine = filled.engine(CountingEmbeddings(NEW))
-    engine.reembed(batch=10, progress=lambda state: state.staged == 20 and engine.pause_reembedding())
+    engine.reembedding.start(batch=10, progress=lambda state: state.staged == 20 and engine.reembedding.pause())
     third = CountingEmbeddings(32)
     other = filled.engine(third)
-    assert other.reembed().embedded == 41
+    assert other.reembedding.start().embedded == 41
     assert vectors_of(other) == expected_of(other, HashingEmbeddings(32))
 
 
 def test_there_must_be_an_embedder_to_go_over_to(filled: Home) -> None:
     with pytest.raises(ConfigurationError, match="the only embedder that is named"):
-        filled.engine().reembed()
+        filled.engine().reembedding.start()
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     with pytest.raises(ConfigurationError, match="by hashing:384, 384 dimensions already"):
-        engine.reembed()
+        engine.reembedding.start()
 
 
 def test_a_store_whose_configuration_already_names_the_new_embedder_goes_over_to_it(filled: Home) -> None:
@@ -524,7 +527,7 @@ def test_a_store_whose_configuration_already_names_the_new_embedder_goes_over_to
     result = engine.recall("Fact 12", ANA, limit=1)
     assert result.notice
     assert result[0].record.content == TEXTS[12]
-    assert engine.reembed().state == "done"
+    assert engine.reembedding.start().state == "done"
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
     assert not engine.recall("Fact 12", ANA).notice
 
@@ -534,12 +537,12 @@ def test_only_the_whole_store_goes_over_and_only_where_it_may_be_written(filled:
     adapter = adapt(filled.store(HashingEmbeddings(OLD)))
     closed = MemoryEngine(View(adapter, closed="Only for reading."), **rules, next_embeddings=HashingEmbeddings(NEW))
     with pytest.raises(PermissionDeniedError, match="Only for reading"):
-        closed.reembed()
+        closed.reembedding.start()
     part = MemoryEngine(View(adapter, prefixes=[ANA]), **rules, next_embeddings=HashingEmbeddings(NEW))
     with pytest.raises(PermissionDeniedError, match="limited to memories/ana"):
-        part.reembed()
+        part.reembedding.start()
     whole = MemoryEngine(View(adapter), **rules, next_embeddings=HashingEmbeddings(NEW))
-    assert whole.reembed().state == "done"
+    assert whole.reembedding.start().state == "done"
     assert whole.adapter.dimensions == NEW
 
 
@@ -557,7 +560,7 @@ def test_items_of_others_keep_their_fields(home: Home) -> None:
         ]
     )
     engine = home.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     texts = {"manager·content": "Nested text", "body·body": "A body of text"}
     texts |= {"list·tags[*].0": "red", "list·tags[*].1": "green"}
     assert vectors_of(engine) == {
@@ -580,11 +583,11 @@ def test_other_stores_are_refused_with_the_way_that_works(wrap: Callable[[Any], 
     old.remember_facts(facts(*TEXTS[:5]), ANA)
     old.forget(ANA, keys=[old.list(ANA, None)[0].key])
     with pytest.raises(ConfigurationError, match=r"mnemoscope export .* --no-vectors"):
-        old.reembed()
+        old.reembedding.start()
     index: Any = {"dims": NEW, "embed": HashingEmbeddings(NEW), "fields": ["content"]}
     new = MemoryEngine(type(memory_store())(index=index), **rules)
-    exported = b"".join(old.export(vectors=False))
-    new.apply_import(new.plan_import(exported))
+    exported = b"".join(old.transfer.export(vectors=False))
+    new.transfer.apply_import(new.transfer.plan_import(exported))
     assert vectors_of(new) == expected_of(new, HashingEmbeddings(NEW))
     assert len(vectors_of(new)) == 5
 
@@ -610,7 +613,9 @@ def test_it_goes_no_faster_than_it_is_told_to(home: Home) -> None:
 @pytest.mark.parametrize("given", [{"rate": 0}, {"rate": -1}, {"rate": True}, {"batch": 0}, {"attempts": 0}])
 def test_a_pace_that_cannot_be_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        MemoryEngine(memory_store(), extractor=RuleExtractor(), consolidator=RuleConsolidator()).reembed(**given)
+        MemoryEngine(memory_store(), extractor=RuleExtractor(), consolidator=RuleConsolidator()).reembedding.start(
+            **given
+        )
 
 
 def test_a_worker_that_gives_no_sign_is_taken_for_dead() -> None:
@@ -648,7 +653,7 @@ def test_rights_owner_and_index_of_a_postgres_table_go_over(filled: Home) -> Non
     filled.execute("CREATE INDEX store_vectors_embedding_idx ON store_vectors USING hnsw (embedding vector_cosine_ops)")
     engine = filled.engine(HashingEmbeddings(NEW))
     for back in (False, True, False):
-        engine.reembed(back=back)
+        engine.reembedding.start(back=back)
     granted = filled.execute("SELECT relacl::text FROM pg_class WHERE relname = 'store_vectors'")[0][0]
     assert "reembed_reader=r/postgres" in granted
     assert "=r/postgres" in granted.replace("reembed_reader=r/postgres", "")
@@ -668,8 +673,8 @@ def test_a_role_that_does_not_own_the_table_is_told_at_once(filled: Home) -> Non
     with theirs.exits:
         engine = theirs.engine(HashingEmbeddings(NEW))
         with pytest.raises(PermissionDeniedError, match="connect as postgres, who owns it"):
-            engine.reembed()
-        assert engine.reembedding() is None
+            engine.reembedding.start()
+        assert engine.reembedding.status() is None
     filled.execute("DROP OWNED BY reembed_writer")
     filled.execute("DROP ROLE reembed_writer")
 
@@ -698,10 +703,10 @@ def waiting_of(home: Home, key: str) -> list[Any]:
 
 def test_erasing_takes_the_former_vector_and_its_mark_too(filled: Home) -> None:
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     key = engine.list(ANA, None)[0].key
     assert len(waiting_of(filled, key)) == 2
-    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, key, confirm="memories/ana")
     assert waiting_of(filled, key) == []
     assert receipt.is_complete
     assert "no vector in waiting, made or former, is of it" in receipt.verified
@@ -716,16 +721,16 @@ def test_erasing_while_vectors_are_made_takes_what_is_made_and_what_is_under_way
     def embed(texts: list[str]) -> list[list[float]]:
         if not receipts:
             mine = next(keys[text] for text in texts if text in keys)
-            receipts.append(writer.erase(ANA, mine, confirm="memories/ana"))
+            receipts.append(writer.curation.erase(ANA, mine, confirm="memories/ana"))
         return HashingEmbeddings(NEW).embed_documents(texts)
 
     def look(state: ReembedState) -> None:
         if state.staged == 20 and len(receipts) == 1:
             made = [key for key in keys.values() if waiting_of(filled, key)]
-            receipts.append(writer.erase(ANA, made[0], confirm="memories/ana"))
+            receipts.append(writer.curation.erase(ANA, made[0], confirm="memories/ana"))
 
     target.embed_documents = embed  # type: ignore[method-assign]
-    assert engine.reembed(batch=10, progress=look).state == "done"
+    assert engine.reembedding.start(batch=10, progress=look).state == "done"
     assert [receipt.is_complete for receipt in receipts] == [True, True]
     assert [waiting_of(filled, receipt.refs[0][1]) for receipt in receipts] == [[], []]
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
@@ -733,7 +738,7 @@ def test_erasing_while_vectors_are_made_takes_what_is_made_and_what_is_under_way
 
 def test_what_is_forgotten_leaves_nothing_in_waiting(filled: Home) -> None:
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     key = engine.list(ANA, None)[0].key
     engine.forget(ANA, keys=[key])
     assert waiting_of(filled, key) == []
@@ -744,12 +749,12 @@ def test_an_erasure_that_leaves_a_vector_in_waiting_says_so(home: Home) -> None:
         pytest.skip("PostgreSQL lets no vector be without its item")
     engine = home.engine(HashingEmbeddings(NEW))
     key = engine.remember("Ana drinks tea", ANA, extract=False)[0].key
-    engine.reembed()
+    engine.reembedding.start()
     home.execute(
         "CREATE TRIGGER kept AFTER DELETE ON mnemoscope_vectors BEGIN "
         "INSERT INTO mnemoscope_vectors (prefix, key, field_name) VALUES (old.prefix, old.key, old.field_name); END"
     )
-    receipt = engine.erase(ANA, key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, key, confirm="memories/ana")
     assert receipt.failures == ("no vector in waiting, made or former, is of it",)
 
 
@@ -757,9 +762,9 @@ def test_an_erasure_that_leaves_a_vector_in_waiting_says_so(home: Home) -> None:
 def test_erasing_after_the_change_is_verified_by_an_engine_that_did_not_look_before(
     filled: Home, next_: HashingEmbeddings | None
 ) -> None:
-    filled.engine(HashingEmbeddings(NEW)).reembed()
+    filled.engine(HashingEmbeddings(NEW)).reembedding.start()
     engine = filled.engine(next_)
-    receipt = engine.erase(ANA, engine.list(ANA, None)[0].key, confirm="memories/ana")
+    receipt = engine.curation.erase(ANA, engine.list(ANA, None)[0].key, confirm="memories/ana")
     assert receipt.is_complete
     assert ("no search for any of its wordings returns it" in receipt.verified) is (next_ is not None)
 
@@ -771,13 +776,13 @@ def test_a_role_that_may_not_see_the_waiting_tables_can_erase(filled: Home) -> N
     filled.execute("CREATE ROLE reembed_eraser LOGIN")
     filled.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO reembed_eraser")
     engine = filled.engine(HashingEmbeddings(NEW))
-    engine.reembed()
+    engine.reembedding.start()
     filled.execute("REVOKE ALL ON mnemoscope_vectors FROM reembed_eraser")
     filled.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON store_vectors TO reembed_eraser")
     key = engine.list(ANA, None)[0].key
     theirs = Home("postgres", filled.address.replace("postgres:@", "reembed_eraser:@"))
     with theirs.exits:
-        assert theirs.engine(HashingEmbeddings(NEW)).erase(ANA, key, confirm="memories/ana").is_complete
+        assert theirs.engine(HashingEmbeddings(NEW)).curation.erase(ANA, key, confirm="memories/ana").is_complete
     assert waiting_of(filled, key) == []
     filled.execute("DROP OWNED BY reembed_eraser")
     filled.execute("DROP ROLE reembed_eraser")
@@ -797,7 +802,7 @@ def test_a_running_engine_follows_vectors_that_were_made_anew_under_the_same_nam
     running.remember_facts(facts("Fact 9 tells of thing 13"), ANA)
     before = running.recall("Fact 9", ANA)[0].similarity
     for _ in range(times):
-        other.reembed(again=True)
+        other.reembedding.start(again=True)
     after = [(match.record.content, match.similarity) for match in running.recall("Fact 9", ANA)]
     fresh = [(match.record.content, match.similarity) for match in home.engine().recall("Fact 9", ANA)]
     assert after == fresh
@@ -809,7 +814,7 @@ def test_an_engine_follows_what_it_made_anew_itself(home: Home) -> None:
     engine.remember_facts(facts("Fact 9 tells of thing 13"), ANA)
     engine.recall("Fact 9", ANA)
     engine.adapter.embeddings.__class__ = Turned  # type: ignore[assignment]
-    engine.reembed(again=True)
+    engine.reembedding.start(again=True)
     after = [(match.record.content, match.similarity) for match in engine.recall("Fact 9", ANA)]
     fresh = home.engine(first=Turned(OLD)).recall("Fact 9", ANA)
     assert after == [(match.record.content, match.similarity) for match in fresh]
@@ -827,12 +832,12 @@ def test_work_whose_progress_cannot_be_told_can_be_taken_up_at_once(
             raise fault("nobody listens")
 
     with pytest.raises(fault, match="nobody listens"):
-        engine.reembed(batch=20, progress=tell)
-    left = engine.reembedding()
+        engine.reembedding.start(batch=20, progress=tell)
+    left = engine.reembedding.status()
     assert left is not None
     assert (left.state, left.staged) == ("paused" if fault is KeyboardInterrupt else "failed", moment)
     assert left.error == ("" if fault is KeyboardInterrupt else "ValueError: nobody listens")
-    assert engine.reembed().embedded == 41
+    assert engine.reembedding.start().embedded == 41
 
 
 def test_progress_that_fails_after_the_change_leaves_it_done(filled: Home) -> None:
@@ -843,8 +848,8 @@ def test_progress_that_fails_after_the_change_leaves_it_done(filled: Home) -> No
             raise ValueError("nobody listens")
 
     with pytest.raises(ValueError, match="nobody listens"):
-        engine.reembed(progress=tell)
-    left = engine.reembedding()
+        engine.reembedding.start(progress=tell)
+    left = engine.reembedding.status()
     assert left is not None
     assert left.state == "done"
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(NEW))
@@ -857,10 +862,10 @@ def test_an_embedder_that_answers_no_direction_is_refused_before_the_change(fill
     engine = filled.engine(target)
     said = "not a finite number" if number != number else r"answered a zero vector for '.+' in .*memories/ana"
     with pytest.raises(EmbeddingError, match=said):
-        engine.reembed()
-    left = engine.reembedding()
+        engine.reembedding.start()
+    left = engine.reembedding.status()
     assert left is not None
     assert (left.state, left.staged) == ("failed", 0)
     assert not any(text in left.error for text in TEXTS)
     assert vectors_of(engine) == expected_of(engine, HashingEmbeddings(OLD))
-    assert filled.engine(HashingEmbeddings(NEW)).reembed().state == "done"
+    assert filled.engine(HashingEmbeddings(NEW)).reembedding.start().state == "done"

@@ -11,16 +11,32 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from engine_fixture import ANA, Vectors, contents, engine_over, facts
-from mnemoscope import ConfigurationError, Evidence, ExtractedFact, MemoryConfig, MemoryRecord, Message, ModelError
-from mnemoscope.conversations.samples import ExpectedMemory, SampleConversation, load_samples, read_sample, write_sample
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.embedding.named import load_embeddings
+from mnemoscope import (
+    ConfigurationError,
+    Evidence,
+    ExtractedFact,
+    MemoryConfig,
+    MemoryRecord,
+    Message,
+    ModelError,
+    RuleConsolidator,
+)
+from mnemoscope.conversations import ExpectedMemory, SampleConversation, load_samples, read_sample, write_sample
+from mnemoscope.embedding import HashingEmbeddings, load_embeddings
 from mnemoscope.errors import ModelCall
-from mnemoscope.extraction.facts import Extraction
-from mnemoscope.extraction.rules.consolidator import RuleConsolidator
+from mnemoscope.extraction import Extraction
+from mnemoscope.replay import (
+    Match,
+    ReplayCase,
+    ReplaySetup,
+    case_of,
+    evaluate,
+    matched,
+    memories_at,
+    read_setup,
+    scratch_engine,
+)
 from mnemoscope.replay import setups as setups
-from mnemoscope.replay.measure import Match, ReplayCase, case_of, evaluate, matched
-from mnemoscope.replay.setups import ReplaySetup, memories_at, read_setup, scratch_engine
 from openai_server import says, serving
 
 from app.commands.replay import replay

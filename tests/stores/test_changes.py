@@ -14,12 +14,10 @@ import psycopg
 import pytest
 from engine_fixture import engine_over, facts
 from mnemoscope.errors import ConflictError
-from mnemoscope.index.budget import without_collecting
-from mnemoscope.index.scope import IndexCache, ScopeIndex
-from mnemoscope.stores.base import Guard, TracksChanges, Write
+from mnemoscope.index import IndexCache, ScopeIndex, without_collecting
+from mnemoscope.stores import Guard, TracksChanges, View, Write
+from mnemoscope.stores.sqlite import WriteLog
 from mnemoscope.stores.sqlite import write_log as written
-from mnemoscope.stores.sqlite.write_log import WriteLog
-from mnemoscope.stores.view import View
 from stores_fixture import ANA, BACKENDS, Backend, contract_store, put
 
 BEN = ("memories", "ben")

@@ -11,11 +11,8 @@ import pytest
 from langgraph.store.base import BaseStore, Op, Result
 from langgraph.store.memory import InMemoryStore
 from mnemoscope.errors import StoreError
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.memory import MemoryAdapter
-from mnemoscope.stores.sqlite.adapter import SqliteAdapter
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.stores import GenericAdapter, MemoryAdapter, adapt
+from mnemoscope.stores.sqlite import SqliteAdapter, open_sqlite
 from stores_fixture import ANA, EMBEDDINGS, memory_store, put
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, NamespaceError
-from mnemoscope.stores.base import EMBED_AGAIN, KEEP, Guard, Write
-from mnemoscope.stores.values import same_json
+from mnemoscope.stores import EMBED_AGAIN, KEEP, Guard, Write, same_json
 from server_fixture import opened_server
 from store_skips import ABILITIES, skipped
 from stores_fixture import ANA, BACKENDS, DIMENSIONS, Backend, best_score, put, vectors_for

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mnemoscope.stores import generic, memory
-from mnemoscope.stores.base import Abilities
+from mnemoscope.stores import Abilities, generic, memory
 from mnemoscope.stores.postgres import adapter as postgres
 from mnemoscope.stores.sqlite import adapter as sqlite
 from store_skips import ABILITIES, GENERIC, skips_of

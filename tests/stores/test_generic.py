@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, engine_over
 from langgraph.store.base import BaseStore, ListNamespacesOp, Op, PutOp, Result, SearchOp
-from mnemoscope.connections.config import Connection
+from mnemoscope.connections import Connection
 from mnemoscope.errors import StoreError
-from mnemoscope.health.checkup import check_up
-from mnemoscope.health.leftovers import check_phantoms
-from mnemoscope.stores.base import Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.health import check_phantoms, check_up
+from mnemoscope.stores import Write, adapt
 from stores_fixture import async_sqlite, memory_store
 
 TEXT = "Ana lives in Lisbon."

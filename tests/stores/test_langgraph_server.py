@@ -13,12 +13,11 @@ import pytest
 from engine_fixture import engine_over
 from langgraph.store.base import GetOp, PutOp, SearchOp
 from mnemoscope import MemoryEngine
-from mnemoscope.background.remote import RemoteBackground
-from mnemoscope.connections.config import Connection
-from mnemoscope.connections.opening import open_connection
+from mnemoscope.background import RemoteBackground
+from mnemoscope.connections import Connection, open_connection
 from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
-from mnemoscope.health.checkup import check_up
-from mnemoscope.stores.server import ServerStore
+from mnemoscope.health import check_up
+from mnemoscope.stores import ServerStore
 from server_fixture import HEADERS, DevelopmentServer, command, empty, everything, server_url
 
 pytestmark = pytest.mark.xdist_group("langgraph-server")

@@ -23,13 +23,10 @@ from mnemoscope.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.stores import KEEP, Guard, StoreAdapter, Write, adapt, nearest
+from mnemoscope.stores.postgres import PostgresAdapter, open_postgres
 from mnemoscope.stores.postgres import rows as postgres_rows
 from mnemoscope.stores.postgres import writing as postgres_writing
-from mnemoscope.stores.postgres.adapter import PostgresAdapter
-from mnemoscope.stores.postgres.connection import open_postgres
-from mnemoscope.stores.snapshots import nearest
 from stores_fixture import (
     ANA,
     DIMENSIONS,

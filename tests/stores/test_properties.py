@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from mnemoscope.errors import ConflictError
-from mnemoscope.stores.base import KEEP, Guard, Ref, Write
-from mnemoscope.stores.values import copy_json, same_json
+from mnemoscope.stores import KEEP, Guard, Ref, Write, copy_json, same_json
 from stores_fixture import BACKENDS, Backend, vectors_for
 
 SPACES = [("a",), ("a", "b"), ("ab",), ("A",), ("%",), ("a_b",), ("é", "日本")]

@@ -14,12 +14,11 @@ import pytest
 from langgraph.store.base import Item
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import Connection
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.connections import Connection, open_connection
+from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
-from mnemoscope.health.checkup import check_up
-from mnemoscope.stores.server import ServerStore
+from mnemoscope.health import check_up
+from mnemoscope.stores import ServerStore
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 KEY = "the-servers-key"

@@ -22,12 +22,11 @@ import pytest
 from engine_fixture import engine_over
 from langgraph.store.sqlite import SqliteStore
 from mnemoscope.errors import ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
-from mnemoscope.health.report import health_checks
-from mnemoscope.index.scope import IndexCache
-from mnemoscope.stores.base import KEEP, Guard, StoreAdapter, Write
-from mnemoscope.stores.choice import adapt
+from mnemoscope.health import health_checks
+from mnemoscope.index import IndexCache
+from mnemoscope.stores import KEEP, Guard, StoreAdapter, Write, adapt
+from mnemoscope.stores.sqlite import FileConnection, open_sqlite
 from mnemoscope.stores.sqlite import adapter as sqlite
-from mnemoscope.stores.sqlite.connection import FileConnection, open_sqlite
 from stores_fixture import ANA, DIMENSIONS, EMBEDDINGS, best_score, put, sqlite_rows
 
 

@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 from engine_fixture import ANA, KINDS, Ticking, decide, dump, engine_over, facts, opened
-from mnemoscope import ConflictError, ConsolidationDecision, InputError, MemoryConfig, MemoryEngine
-from mnemoscope.connections.config import load_connections
-from mnemoscope.connections.opening import open_connection
-from mnemoscope.core.payloads import text_of, with_text
-from mnemoscope.core.records import MemoryRecord
-from mnemoscope.curation.adoption import ADOPTED
+from mnemoscope import ConflictError, ConsolidationDecision, InputError, MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope.connections import load_connections, open_connection
+from mnemoscope.core import text_of, with_text
+from mnemoscope.curation import ADOPTED
 from mnemoscope.errors import ConfigurationError
-from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.view import View
+from mnemoscope.stores import StoreAdapter, View, adapt
 
 DOCS = ("docs", "web")
 SHARED: dict[str, Any] = {
@@ -127,7 +123,7 @@ def test_a_forgotten_shape_comes_back_to_the_letter(engine: MemoryEngine, key: s
     before = dump(engine)[key]
     engine.forget(ANA, key=key)
     assert value_of(engine, key) is None
-    assert [stone.record.content for stone in engine.trash(ANA)] == [TEXTS[key]]
+    assert [stone.record.content for stone in engine.curation.trash(ANA)] == [TEXTS[key]]
     engine.restore(ANA, key)
     assert same_but_times(dump(engine)[key], before, engine)
 
@@ -139,7 +135,7 @@ def same_but_times(one: tuple[Any, ...], other: tuple[Any, ...], engine: MemoryE
 
 
 def test_labels_alone_are_added_beside_what_stands_there(engine: MemoryEngine) -> None:
-    engine.update_at([(ANA, "manager"), (ANA, "tool")], add_categories=["home"], importance=0.9)
+    engine.curation.relabel([(ANA, "manager"), (ANA, "tool")], add_categories=["home"], importance=0.9)
     assert value_of(engine, "manager") == SHAPES["manager"] | {"categories": ["home"], "importance": 0.9, "revision": 2}
     assert value_of(engine, "tool") == SHAPES["tool"] | {"categories": ["home"], "importance": 0.9, "revision": 2}
 
@@ -184,7 +180,7 @@ def test_with_text_and_text_of_are_each_others_inverse(key: str) -> None:
 
 
 def _item(value: Any) -> Any:
-    from mnemoscope.stores.base import StoredItem
+    from mnemoscope.stores import StoredItem
 
     return StoredItem(ANA, "k", value, Ticking().now, Ticking().now)
 
@@ -211,7 +207,7 @@ def test_a_named_field_is_the_text_and_an_edit_changes_it_alone(tmp_path: Path, 
         assert (group.text_before, group.text_after) == ("Bees make honey.", "Bees make wax.")
         assert engine.history(DOCS, "page")[0].text_after == "Bees make wax."
         engine.forget(DOCS, key="page")
-        assert [stone.record.content for stone in engine.trash(DOCS)] == ["Bees make wax."]
+        assert [stone.record.content for stone in engine.curation.trash(DOCS)] == ["Bees make wax."]
         engine.restore(DOCS, "page")
         assert engine.get(DOCS, "page").content == "Bees make wax."
 
@@ -255,7 +251,7 @@ def test_the_configuration_names_text_fields_by_namespace(tmp_path: Path) -> Non
 def test_a_plan_shows_what_would_be_adopted_and_writes_nothing(engine: MemoryEngine) -> None:
     engine.store.put(ANA, "empty", {"content": ["no text"]})
     before = dump(engine)
-    plan = engine.plan_adoption(ANA)
+    plan = engine.curation.plan_adoption(ANA)
     assert dump(engine) == before
     assert (len(plan), plan.ours) == (5, 1)
     assert plan.counts == {"langmem_tool": 1, "langmem_manager": 3, "other": 1}
@@ -265,7 +261,7 @@ def test_a_plan_shows_what_would_be_adopted_and_writes_nothing(engine: MemoryEng
 
 
 def test_adopted_items_have_our_envelope_and_lose_nothing(engine: MemoryEngine) -> None:
-    changes = engine.apply_adoption(engine.plan_adoption(ANA))
+    changes = engine.curation.apply_adoption(engine.curation.plan_adoption(ANA))
     assert {change.action for change in changes} == {"adopt"}
     assert len({change.group for change in changes}) == 1
     for key in SHAPES:
@@ -278,18 +274,18 @@ def test_adopted_items_have_our_envelope_and_lose_nothing(engine: MemoryEngine) 
         name: SHAPES["loose"][name] for name in ("metadata", "source", "importance")
     }
     assert engine.get(ANA, "mixed").extra == {"seen": SHAPES["mixed"]["seen"]}
-    assert len(engine.plan_adoption(ANA)) == 0
+    assert len(engine.curation.plan_adoption(ANA)) == 0
 
 
 def test_adopted_items_are_recalled_by_their_text_and_take_any_other(engine: MemoryEngine) -> None:
-    engine.apply_adoption(engine.plan_adoption(ANA))
+    engine.curation.apply_adoption(engine.curation.plan_adoption(ANA))
     engine.update(ANA, "schema", content="Ana is six now.")
     assert engine.recall("Ana is six now.", ANA, limit=1)[0].record.key == "schema"
 
 
 def test_adoption_is_undone_to_the_letter_vectors_and_all(engine: MemoryEngine) -> None:
     before = dump(engine)
-    changes = engine.apply_adoption(engine.plan_adoption(ANA))
+    changes = engine.curation.apply_adoption(engine.curation.plan_adoption(ANA))
     assert dump(engine) != before
     engine.undo(changes[0].group)
     after = dump(engine)
@@ -297,22 +293,22 @@ def test_adoption_is_undone_to_the_letter_vectors_and_all(engine: MemoryEngine) 
 
 
 def test_nothing_is_adopted_where_one_item_has_changed_since(engine: MemoryEngine) -> None:
-    plan = engine.plan_adoption(ANA)
+    plan = engine.curation.plan_adoption(ANA)
     engine.store.put(ANA, "tool", {"content": "Ana likes coffee."})
     with pytest.raises(ConflictError):
-        engine.apply_adoption(plan)
+        engine.curation.apply_adoption(plan)
     assert value_of(engine, "manager") == SHAPES["manager"]
 
 
 def test_some_of_a_plan_can_be_adopted_alone(engine: MemoryEngine) -> None:
-    engine.apply_adoption(engine.plan_adoption(ANA).only([(ANA, "manager")]))
+    engine.curation.apply_adoption(engine.curation.plan_adoption(ANA).only([(ANA, "manager")]))
     assert value_of(engine, "tool") == SHAPES["tool"]
     assert value_of(engine, "manager")["kind"] == "memory"
 
 
 def test_a_text_that_is_embedded_as_it_is_keeps_its_vector(tmp_path: Path) -> None:
     with opened("sqlite", tmp_path) as store:
-        plan = engine_over(filled(store)).plan_adoption(ANA)
+        plan = engine_over(filled(store)).curation.plan_adoption(ANA)
     assert {each.key for each in plan.adoptions if each.keeps_vectors} == {"tool", "loose"}
     assert plan.texts == [TEXTS[key] for key in ("manager", "mixed", "schema")]
 
@@ -321,7 +317,7 @@ def test_a_named_field_moves_to_the_content(tmp_path: Path) -> None:
     with opened("sqlite", tmp_path) as store:
         filled(store)
         engine = engine_over(mapped(store, {DOCS: "body"}))
-        engine.apply_adoption(engine.plan_adoption(DOCS).only([(DOCS, "page")]))
+        engine.curation.apply_adoption(engine.curation.plan_adoption(DOCS).only([(DOCS, "page")]))
         after = value_of(engine, "page", DOCS)
         assert (after["content"], after["title"]) == ("Bees make honey.", "Bees")
         assert "body" not in after
@@ -333,7 +329,7 @@ def test_a_named_field_moves_to_the_content(tmp_path: Path) -> None:
 
 def test_the_whole_store_is_planned_without_our_books(engine: MemoryEngine) -> None:
     engine.update(ANA, "tool", content="So there is a journal.")
-    plan = engine.plan_adoption()
+    plan = engine.curation.plan_adoption()
     assert {each.namespace for each in (*plan.adoptions, *plan.unadoptable)} == {ANA, DOCS}
 
 
@@ -353,8 +349,8 @@ def test_bad_items_are_quarantined_and_the_rest_goes_on(engine: MemoryEngine) ->
 
 
 def test_repairing_keeps_the_shape_and_what_could_not_be_read(engine: MemoryEngine) -> None:
-    findings = [each for each in engine.worklist("malformed", ANA) if each.refs == ((ANA, "loose"),)]
-    changes = engine.accept(findings)
+    findings = [each for each in engine.curation.worklist("malformed", ANA) if each.refs == ((ANA, "loose"),)]
+    changes = engine.curation.accept(findings)
     after = value_of(engine, "loose")
     assert after["content"] == "Ana sings."
     assert "kind" not in after
@@ -380,12 +376,12 @@ def test_what_is_no_object_is_forgotten_moved_erased_and_undone(stored: str, tmp
         engine.undo(group)
         assert engine.get(ANA, "theirs") is not None
         put("other")
-        engine.move(ANA, "other", ("memories", "ben"))
+        engine.curation.move([(ANA, "other")], ("memories", "ben"))
         put("third")
-        assert engine.erase(ANA, "third", confirm="memories/ana").is_complete
+        assert engine.curation.erase(ANA, "third", confirm="memories/ana").is_complete
         put("fourth")
-        engine.forget_at([(ANA, "fourth")])
+        engine.curation.forget([(ANA, "fourth")])
         put("fifth")
-        engine.clear(ANA, confirm="memories/ana")
+        engine.curation.clear(ANA, confirm="memories/ana")
         assert engine.counts() == {("memories", "ben"): 1}
         engine.close()

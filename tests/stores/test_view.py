@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 from mnemoscope import MemoryEngine
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.opening import engine_over, open_store
+from mnemoscope.connections import connection_to, engine_over, open_store
 from mnemoscope.errors import PermissionDeniedError, StoreError
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.view import View
+from mnemoscope.stores import View, adapt
 
 ANA, BEN, ANA_WORK, TEAM = ("memories", "ana"), ("memories", "ben"), ("memories", "ana", "work"), ("team", "red")
 TEXTS = {ANA: "Ana lives in Lisbon.", BEN: "Ben drinks tea.", ANA_WORK: "Ana works at a bank.", TEAM: "Red wins."}
@@ -46,7 +44,7 @@ def test_only_the_shown_namespaces_are_there(store: Path) -> None:
     assert engine.list(BEN) == []
     assert engine.history(())
     assert all(change.namespace != BEN for change in engine.history(()))
-    assert engine.trash((), subtree=True) == []
+    assert engine.curation.trash((), subtree=True) == []
     engine.close()
 
 
@@ -121,15 +119,15 @@ def test_every_call_is_told_with_its_time_and_failure(store: Path) -> None:
 
 def test_a_group_that_reaches_outside_of_what_is_shown_is_undone_whole_or_not_at_all(store: Path) -> None:
     whole, limited = engine_on(store), engine_on(store, ANA)
-    moved = whole.move(ANA, whole.list(ANA)[0].key, TEAM, actor="op")[0].group
+    moved = whole.curation.move([(ANA, whole.list(ANA)[0].key)], TEAM, actor="op")[0].group
     whole.remember("Ben has a cat.", BEN, extract=False)
-    bulk = whole.forget_at([(name, whole.list(name)[0].key) for name in (ANA_WORK, BEN)], actor="op").group
+    bulk = whole.curation.forget([(name, whole.list(name)[0].key) for name in (ANA_WORK, BEN)], actor="op").group
     counts = whole.counts()
-    for group, change in ((moved, limited.changes_of(moved)[0].id), (bulk, None)):
+    for group, change in ((moved, limited.curation.changes_of(moved)[0].id), (bulk, None)):
         for asked in filter(None, (group, change)):
             with pytest.raises(PermissionDeniedError, match=r"show 1 change of the group .* not undone in part"):
                 limited.undo(asked)
-    plan = limited.plan_undo(by="op")
+    plan = limited.curation.plan_undo(by="op")
     assert [(step.ref[0], step.obstacle) for step in plan.memories] == [
         (ANA_WORK, "This connection does not show 1 change of the same group."),
         (ANA, "This connection does not show 1 change of the same group."),
@@ -144,8 +142,8 @@ def test_a_group_that_reaches_outside_of_what_is_shown_is_undone_whole_or_not_at
 
 def test_what_was_changed_together_within_what_is_shown_is_undone(store: Path) -> None:
     limited = engine_on(store, ANA)
-    group = limited.move(ANA, limited.list(ANA)[0].key, ANA_WORK, actor="op")[0].group
-    assert len(limited.plan_undo(by="op").open) == 2
+    group = limited.curation.move([(ANA, limited.list(ANA)[0].key)], ANA_WORK, actor="op")[0].group
+    assert len(limited.curation.plan_undo(by="op").open) == 2
     limited.undo(group)
     assert limited.counts() == {ANA: 1, ANA_WORK: 1}
     limited.close()
@@ -156,7 +154,7 @@ def test_the_history_of_the_whole_store_is_not_trimmed_through_a_part_of_it(stor
     changes = len(whole.history())
     for confirm in (None, changes, len(limited.history())):
         with pytest.raises(PermissionDeniedError, match="limited to memories/ana"):
-            limited.trim_history(timedelta(0), confirm=confirm)
+            limited.curation.trim_history(timedelta(0), confirm=confirm)
     assert len(whole.history()) == changes
     assert whole.as_of(BEN, whole.history()[0].at - timedelta(days=1)) == []
     limited.close()

@@ -14,11 +14,10 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import ConsolidationDecision, ExtractedFact, MemoryEngine
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.extraction.facts import Similar
-from mnemoscope.stores.base import StoreAdapter
-from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.extraction import Similar
+from mnemoscope.stores import GenericAdapter, StoreAdapter
+from mnemoscope.stores.sqlite import open_sqlite
 
 ANA = ("memories", "ana")
 BEN = ("memories", "ben")
@@ -35,6 +34,12 @@ class Ticking:
     def __call__(self) -> datetime:
         self.now += timedelta(minutes=1)
         return self.now
+
+
+def swap(engine: MemoryEngine, **parts: Any) -> None:
+    """Put other parts into the context of an engine, such as another extractor or clock, as no caller could."""
+    for name, part in parts.items():
+        object.__setattr__(engine.context, name, part)
 
 
 class CountingEmbeddings(HashingEmbeddings):

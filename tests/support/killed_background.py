@@ -22,9 +22,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engine"))
 
 from mnemoscope import Background, ExtractedFact, MemoryConfig, MemoryEngine, RuleConsolidator
-from mnemoscope.background.queue import JobQueue
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope.background import JobQueue
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 
 USERS, THREADS = 4, 3
 

@@ -15,7 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engine"))
 
 from mnemoscope import MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding import HashingEmbeddings
 
 
 class Logging(HashingEmbeddings):
@@ -39,11 +39,11 @@ def wait() -> None:
 
 def opened(store: str, target: HashingEmbeddings) -> MemoryEngine:
     if store.startswith("postgresql"):
-        from mnemoscope.stores.postgres.connection import open_postgres
+        from mnemoscope.stores.postgres import open_postgres
 
         below = open_postgres(store, embeddings=HashingEmbeddings(64))
     else:
-        from mnemoscope.stores.sqlite.connection import open_sqlite
+        from mnemoscope.stores.sqlite import open_sqlite
 
         below = open_sqlite(store, embeddings=HashingEmbeddings(64))  # type: ignore[assignment]
     return MemoryEngine(below, extractor=RuleExtractor(), consolidator=RuleConsolidator(), next_embeddings=target)
@@ -51,7 +51,7 @@ def opened(store: str, target: HashingEmbeddings) -> MemoryEngine:
 
 def main(store: str, log: Path) -> None:
     engine = opened(store, Logging(384, log))
-    engine.reembed(batch=10, progress=lambda _state: wait())
+    engine.reembedding.start(batch=10, progress=lambda _state: wait())
     print("done", flush=True)
 
 

@@ -21,12 +21,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engine"))
 
 import numpy as np
-from mnemoscope import ExtractedFact, MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.core.payloads import text_of
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.journal.changes import Change, Tombstone, book
-from mnemoscope.stores.base import Vectors
-from mnemoscope.stores.sqlite.connection import open_sqlite
+from mnemoscope import Change, ExtractedFact, MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
+from mnemoscope.core import text_of
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.journal import Tombstone, book
+from mnemoscope.stores import Vectors
+from mnemoscope.stores.sqlite import open_sqlite
 
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
 EMBEDDINGS = HashingEmbeddings(32)
@@ -57,12 +57,12 @@ def do(engine: MemoryEngine, work: str, rng: random.Random, name: str) -> None:
     elif work == "undo":
         engine.undo(engine.history(ANA, limit=1)[0].group)
     elif work == "merge":
-        engine.merge(ANA, some, content=f"Merged {name} of {len(some)}")
+        engine.curation.merge(ANA, some, content=f"Merged {name} of {len(some)}")
     elif work == "import":
         rows = [{"content": f"Imported {name} row {row}", "key": f"{name}-{row}"} for row in range(rng.randint(2, 8))]
-        engine.apply_import(engine.plan_import(json.dumps(rows), ANA))
+        engine.transfer.apply_import(engine.transfer.plan_import(json.dumps(rows), ANA))
     elif work == "move":
-        engine.move_at([(ANA, key) for key in some], BEN)
+        engine.curation.move([(ANA, key) for key in some], BEN)
     else:
         engine.forget(ANA, keys=some)
 

@@ -20,8 +20,7 @@ from typing import Any
 import httpx
 import pytest
 from langgraph.store.base import BaseStore
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.server import ServerStore
+from mnemoscope.stores import ServerStore, adapt
 from stores_fixture import Backend
 
 VARIABLE = "MNEMOSCOPE_TEST_SERVER"

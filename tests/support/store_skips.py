@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mnemoscope.stores import generic, memory
-from mnemoscope.stores.base import Abilities
+from mnemoscope.stores import Abilities, generic, memory
 from mnemoscope.stores.postgres import adapter as postgres
 from mnemoscope.stores.sqlite import adapter as sqlite
 

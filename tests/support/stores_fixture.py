@@ -24,12 +24,10 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 from langgraph.store.postgres.aio import AsyncPostgresStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.stores.base import StoreAdapter, Vectors, Write
-from mnemoscope.stores.choice import adapt
-from mnemoscope.stores.generic import GenericAdapter
-from mnemoscope.stores.postgres.connection import open_postgres
-from mnemoscope.stores.sqlite.connection import FileConnection, open_sqlite
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.stores import GenericAdapter, StoreAdapter, Vectors, Write, adapt
+from mnemoscope.stores.postgres import open_postgres
+from mnemoscope.stores.sqlite import FileConnection, open_sqlite
 
 DIMENSIONS = 64
 EMBEDDINGS = HashingEmbeddings(DIMENSIONS)

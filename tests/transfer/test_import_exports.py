@@ -28,9 +28,9 @@ def engine() -> MemoryEngine:
     ids=["get_all", "page of the platform", "list", "with a graph"],
 )  # fmt: skip
 def test_memories_of_mem0_come_in_under_their_users_and_can_be_undone(engine: MemoryEngine, export: Any) -> None:
-    plan = engine.plan_import(json.dumps(export, indent=2))
+    plan = engine.transfer.plan_import(json.dumps(export, indent=2))
     assert plan.counts == {"new": 3}
-    changes = engine.apply_import(plan)
+    changes = engine.transfer.apply_import(plan)
     found = {record.content: record for record in engine.list(ANA)}
     assert found.keys() == {"I live in Lisbon.", "Noted.", "Prefers green tea"}
     tea = found["Prefers green tea"]
@@ -44,12 +44,12 @@ def test_memories_of_mem0_come_in_under_their_users_and_can_be_undone(engine: Me
 
 
 def test_records_of_crewai_come_in_under_their_scopes_and_can_be_undone(engine: MemoryEngine) -> None:
-    plan = engine.plan_import((EXPORTS / "crewai.jsonl").read_bytes())
+    plan = engine.transfer.plan_import((EXPORTS / "crewai.jsonl").read_bytes())
     assert plan.counts == {"new": 2, "invalid": 1}
     assert [(row.where, "namespace" in row.reason) for row in plan.rows if row.status == "invalid"] == [
         ("line 3", True)
     ]
-    changes = engine.apply_import(plan)
+    changes = engine.transfer.apply_import(plan)
     (team,) = engine.list(("company", "team"))
     assert (team.content, team.categories, team.importance, team.source, team.metadata) == (
         "The team ships on Thursdays.", ["process"], 0.8, "ana", {"agent": "planner"},
@@ -64,7 +64,7 @@ def test_records_of_crewai_come_in_under_their_scopes_and_can_be_undone(engine: 
 
 
 def test_records_of_crewais_root_come_in_where_one_says(engine: MemoryEngine) -> None:
-    plan = engine.plan_import(json.dumps(CREWAI), ("company",))
+    plan = engine.transfer.plan_import(json.dumps(CREWAI), ("company",))
     assert plan.counts == {"new": 3}
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     assert "Invoices go to finance." in [record.content for record in engine.list(("company",), None)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, dump, engine_over, memory_store
 from mnemoscope import MemoryEngine
-from mnemoscope.curation.adoption import ADOPTED
+from mnemoscope.curation import ADOPTED
 
 EXPORTS = Path(__file__).resolve().parent / "exports"
 ITEM = {"namespace": ["memories", "ana"], "key": "k"}
@@ -23,7 +23,7 @@ def engine() -> MemoryEngine:
 
 def written(engine: MemoryEngine, *rows: object) -> dict[str, Any]:
     """What the store holds under the one key after these rows were imported."""
-    engine.apply_import(engine.plan_import("\n".join(json.dumps(row) for row in rows), ANA))
+    engine.transfer.apply_import(engine.transfer.plan_import("\n".join(json.dumps(row) for row in rows), ANA))
     ((_, value),) = ((item.key, item.value) for item in engine.adapter.load(ANA).items)
     return dict(value)
 
@@ -41,12 +41,12 @@ def written(engine: MemoryEngine, *rows: object) -> dict[str, Any]:
 )
 def test_a_row_without_text_is_no_memory(engine: MemoryEngine, form: Any, content: object) -> None:
     rows = [{"content": "first"}, form(content), {"content": "last"}]
-    plan = engine.plan_import("\n".join(json.dumps(row) for row in rows), ANA)
+    plan = engine.transfer.plan_import("\n".join(json.dumps(row) for row in rows), ANA)
     assert plan.counts == {"new": 2, "invalid": 1}
     (bad,) = [row for row in plan.rows if row.status == "invalid"]
     assert bad.where == "line 2"
     assert bad.reason.startswith("it has no text under '")
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     assert {record.content for record in engine.list(ANA)} == {"first", "last"}
 
 
@@ -66,16 +66,16 @@ LEFT_OUT = {
 @pytest.mark.parametrize(("stated", "remark"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
 def test_what_cannot_be_read_is_left_out_and_said(engine: MemoryEngine, stated: dict[str, Any], remark: str) -> None:
     row = {"key": "k", "content": "Likes tea", "source": "crm"} | stated
-    plan = engine.plan_import(json.dumps([row, {"content": "Likes jazz"}]), ANA)
+    plan = engine.transfer.plan_import(json.dumps([row, {"content": "Likes jazz"}]), ANA)
     assert plan.counts == {"new": 2}
     assert [each.remarks for each in plan.rows] == [(remark,), ()]
     assert [each.where for each in plan.remarked] == [plan.rows[0].where]
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     record = engine.get(ANA, "k")
     assert record is not None
     assert (record.content, record.problems, record.extra) == ("Likes tea", (), {})
     bare = {name: part for name, part in row.items() if name not in stated}
-    assert engine.plan_import(json.dumps([bare]), ANA).counts == {"same": 1}
+    assert engine.transfer.plan_import(json.dumps([bare]), ANA).counts == {"same": 1}
 
 
 def test_what_can_be_read_in_part_is_taken(engine: MemoryEngine) -> None:
@@ -83,7 +83,7 @@ def test_what_can_be_read_in_part_is_taken(engine: MemoryEngine) -> None:
         "content": "Likes tea", "categories": ["food", 5], "private": "maybe",
         "evidence": [{"quote": "I like tea", "page": 3}, "no object"],
     }  # fmt: skip
-    plan = engine.plan_import(json.dumps([row, {"content": "Likes jazz", "categories": "music"}]), ANA)
+    plan = engine.transfer.plan_import(json.dumps([row, {"content": "Likes jazz", "categories": "music"}]), ANA)
     assert [each.remarks for each in plan.rows] == [
         (
             "categories ['food', 5] is not a list of texts, what is not text is left out",
@@ -92,7 +92,7 @@ def test_what_can_be_read_in_part_is_taken(engine: MemoryEngine) -> None:
         ),
         ("categories 'music' is not a list of texts, taken as one",),
     ]
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     (tea,) = [each for each in engine.index(ANA).records if each.content == "Likes tea"]
     assert (tea.categories, tea.private, [each.quote for each in tea.evidence]) == (["food"], True, ["I like tea"])
     assert [each.categories for each in engine.list(ANA)] == [["music"]]
@@ -100,7 +100,7 @@ def test_what_can_be_read_in_part_is_taken(engine: MemoryEngine) -> None:
 
 def test_a_table_leaves_out_what_it_cannot_read_too(engine: MemoryEngine) -> None:
     table = "key,content,importance,pinned,metadata,team\na,Likes tea,high,maybe,[1],red\nb,Likes jazz,7,yes,{},\n"
-    plan = engine.plan_import(table, ANA)
+    plan = engine.transfer.plan_import(table, ANA)
     assert [each.remarks for each in plan.rows] == [
         (
             "importance 'high' is not from 0 to 1, left out",
@@ -109,7 +109,7 @@ def test_a_table_leaves_out_what_it_cannot_read_too(engine: MemoryEngine) -> Non
         ),
         ("importance 7.0 is not from 0 to 1, left out",),
     ]
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     found = {record.key: record for record in engine.list(ANA)}
     assert (found["a"].pinned, found["b"].pinned, found["a"].extra, found["b"].extra) == (
         False, True, {"team": "red"}, {},
@@ -133,11 +133,11 @@ def test_adoption_finds_nothing_to_do_after_an_import_and_one_undo_takes_it_back
     engine: MemoryEngine, data: str
 ) -> None:
     before = dump(engine)
-    changes = engine.apply_import(engine.plan_import(data))
-    plan = engine.plan_adoption((), subtree=True)
+    changes = engine.transfer.apply_import(engine.transfer.plan_import(data))
+    plan = engine.curation.plan_adoption((), subtree=True)
     assert (len(plan), plan.unadoptable, plan.ours) == (0, (), len(changes))
     assert all(not record.problems for space in engine.counts() for record in engine.list(space, None))
-    assert engine.plan_import(data).counts.get("same") == len(changes)
+    assert engine.transfer.plan_import(data).counts.get("same") == len(changes)
     engine.undo(changes[0].group)
     assert dump(engine) == before
 
@@ -170,11 +170,11 @@ def test_an_export_of_ours_comes_back_with_what_is_malformed_in_it(engine: Memor
     odd = {"content": "Likes tea", "importance": 7, "created_at": "yesterday", "categories": 5}
     engine.store.put(ANA, "odd", odd, index=False)
     engine.store.put(ANA, "none", {"content": 5}, index=False)
-    lines = b"".join(engine.export())
+    lines = b"".join(engine.transfer.export())
     other = engine_over(memory_store())
-    plan = other.plan_import(lines)
+    plan = other.transfer.plan_import(lines)
     assert (plan.counts["new"], plan.remarked) == (len(plan.rows), ())
-    other.apply_import(plan)
+    other.transfer.apply_import(plan)
     assert {item.key: item.value for item in other.adapter.load(ANA).items} == {"odd": odd, "none": {"content": 5}}
 
 
@@ -185,9 +185,9 @@ def test_the_newer_rule_goes_by_the_times_that_the_row_states(
     written(engine, {"key": "k", "content": "Likes tea", "created_at": "2020-01-01"})
     engine.update(ANA, "k", content="Likes coffee")
     row = json.dumps({"key": "k", "content": "Likes milk", "created_at": created})
-    plan = engine.plan_import(row, ANA, conflicts="newer")
+    plan = engine.transfer.plan_import(row, ANA, conflicts="newer")
     assert plan.written == int(is_written)
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     record = engine.get(ANA, "k")
     assert record is not None
     assert (record.content, record.changed_at.year == 2099) == (
@@ -205,5 +205,5 @@ def test_what_was_forgotten_stays_so_where_a_row_states_no_time(
     row = {"key": "k", "content": "Likes tea", **stated}
     written(engine, row)
     engine.forget(ANA, key="k", reason="wrong")
-    (told,) = engine.plan_import(json.dumps(row), ANA, conflicts="newer").rows
+    (told,) = engine.transfer.plan_import(json.dumps(row), ANA, conflicts="newer").rows
     assert (told.status, told.is_written) == ("conflicting", status)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from engine_fixture import ANA, BEN, Ticking, memory_store
 from mnemoscope import ConflictError, ExtractedFact, InputError, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.stores.base import Write
-from mnemoscope.transfer.exporting import neutral, unneutral
+from mnemoscope.stores import Write
+from mnemoscope.transfer import neutral, unneutral
 
 HOSTILE = ["=1+1", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'tis", " =1", "\uff1d1", "plain", "\u200b=1"]
 
@@ -59,13 +59,13 @@ def books(found: dict[object, object]) -> dict[object, object]:
 
 
 def test_a_round_trip_brings_items_vectors_tombstones_and_history_back(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export())
+    lines = b"".join(filled(engine).transfer.export())
     other = opened()
-    plan = other.plan_import(lines)
+    plan = other.transfer.plan_import(lines)
     assert plan.counts == {"new": len(plan.rows)}
     assert plan.to_embed == 0
     assert everything(other) == {}
-    other.apply_import(plan)
+    other.transfer.apply_import(plan)
     before = everything(engine)
     after = books(everything(other))
     tombstones_and_items = {ref: value[:3:2] for ref, value in before.items() if ref[0][1:2] != ("journal",)}  # type: ignore[index]
@@ -74,16 +74,16 @@ def test_a_round_trip_brings_items_vectors_tombstones_and_history_back(engine: M
 
 
 def test_importing_the_same_file_again_changes_nothing(engine: MemoryEngine) -> None:
-    plan = engine.plan_import(b"".join(filled(engine).export()))
+    plan = engine.transfer.plan_import(b"".join(filled(engine).transfer.export()))
     assert plan.counts == {"same": len(plan.rows)}
     assert plan.written == 0
-    assert engine.apply_import(plan) == []
+    assert engine.transfer.apply_import(plan) == []
 
 
 def test_an_import_is_undone_at_once(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export(history=False))
+    lines = b"".join(filled(engine).transfer.export(history=False))
     other = opened()
-    changes = other.apply_import(other.plan_import(lines))
+    changes = other.transfer.apply_import(other.transfer.plan_import(lines))
     assert len({change.group for change in changes}) == 1
     assert {change.action for change in changes} == {"import"}
     other.undo(changes[0].group)
@@ -91,18 +91,18 @@ def test_an_import_is_undone_at_once(engine: MemoryEngine) -> None:
 
 
 def test_without_vectors_the_texts_are_embedded_once(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export(vectors=False, history=False))
+    lines = b"".join(filled(engine).transfer.export(vectors=False, history=False))
     other = opened()
-    plan = other.plan_import(lines)
+    plan = other.transfer.plan_import(lines)
     assert plan.to_embed == 5
-    other.apply_import(plan)
+    other.transfer.apply_import(plan)
     assert other.recall("green tea lives Hanoi", ANA)[0].record.namespace == ANA
 
 
 def test_a_scope_is_moved_as_a_whole(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export(("memories",), subtree=True, history=False))
+    lines = b"".join(filled(engine).transfer.export(("memories",), subtree=True, history=False))
     other = opened()
-    other.apply_import(other.plan_import(lines, "archive/2025"))
+    other.transfer.apply_import(other.transfer.plan_import(lines, "archive/2025"))
     assert set(other.counts()) == {("archive", "2025", "ana"), ("archive", "2025", "ben")}
 
 
@@ -110,38 +110,38 @@ def test_a_scope_is_moved_as_a_whole(engine: MemoryEngine) -> None:
 def test_each_conflict_rule(engine: MemoryEngine, rule: str, kept: str) -> None:
     engine.adapter.store.put(ANA, "k", {"content": "here", "created_at": "2025-01-01T00:00:00+00:00"})
     row = {"key": "k", "content": "theirs", "created_at": "2025-06-01T00:00:00+00:00"}
-    plan = engine.plan_import(json.dumps([row]), ANA, conflicts=rule)  # type: ignore[arg-type]
+    plan = engine.transfer.plan_import(json.dumps([row]), ANA, conflicts=rule)  # type: ignore[arg-type]
     assert plan.counts == {"conflicting": 1}
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     assert engine.get(ANA, "k").content == kept  # type: ignore[union-attr]
 
 
 def test_newer_keeps_what_is_here_where_it_is_newer(engine: MemoryEngine) -> None:
     engine.adapter.store.put(ANA, "k", {"content": "here", "created_at": "2025-09-01T00:00:00+00:00"})
     row = {"key": "k", "content": "theirs", "created_at": "2025-06-01T00:00:00+00:00"}
-    assert engine.plan_import(json.dumps([row]), ANA, conflicts="newer").written == 0
+    assert engine.transfer.plan_import(json.dumps([row]), ANA, conflicts="newer").written == 0
 
 
 def test_what_was_forgotten_here_does_not_come_back_by_itself(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export(ANA, history=False))
+    lines = b"".join(filled(engine).transfer.export(ANA, history=False))
     key = engine.list(ANA)[0].key
     engine.forget(ANA, key=key, reason="private")
-    plan = engine.plan_import(lines)
+    plan = engine.transfer.plan_import(lines)
     row = next(row for row in plan.rows if row.ref == (ANA, key))
     assert (row.status, row.is_written) == ("conflicting", False)
     assert "forgotten here" in row.reason
-    back = engine.plan_import(lines, conflicts="overwrite")
-    changes = engine.apply_import(back)
+    back = engine.transfer.plan_import(lines, conflicts="overwrite")
+    changes = engine.transfer.apply_import(back)
     assert engine.get(ANA, key) is not None
     engine.undo(changes[0].group)
-    assert engine.trash(ANA)[0].record.key == key
+    assert engine.curation.trash(ANA)[0].record.key == key
 
 
 def test_a_plan_is_refused_where_the_store_changed_since(engine: MemoryEngine) -> None:
-    plan = engine.plan_import('[{"key": "k", "content": "theirs"}]', ANA)
+    plan = engine.transfer.plan_import('[{"key": "k", "content": "theirs"}]', ANA)
     engine.adapter.store.put(ANA, "k", {"content": "meanwhile"})
     with pytest.raises(ConflictError):
-        engine.apply_import(plan)
+        engine.transfer.apply_import(plan)
     assert engine.get(ANA, "k").content == "meanwhile"  # type: ignore[union-attr]
 
 
@@ -154,7 +154,7 @@ def test_mem0_and_crewai_exports_come_in(engine: MemoryEngine) -> None:
             }
         ]
     }  # fmt: skip
-    engine.apply_import(engine.plan_import(json.dumps(mem0)))
+    engine.transfer.apply_import(engine.transfer.plan_import(json.dumps(mem0)))
     record = engine.get(("memories", "ana@x.org"), "a1")
     assert record is not None
     assert (record.content, record.categories, record.metadata["app"]) == ("Likes tea", ["food"], "shop")
@@ -166,7 +166,7 @@ def test_mem0_and_crewai_exports_come_in(engine: MemoryEngine) -> None:
             "last_accessed": "2025-02-02T10:00:00", "source": "dev", "private": True, "embedding": [0.1] * 4,
         }
     ]  # fmt: skip
-    engine.apply_import(engine.plan_import(json.dumps(crewai)))
+    engine.transfer.apply_import(engine.transfer.plan_import(json.dumps(crewai)))
     found = engine.get(("project", "alpha"), "c1")
     assert found is not None
     assert (found.importance, found.source, found.private) == (0.8, "dev", True)
@@ -183,20 +183,22 @@ def test_a_table_has_no_cell_that_runs_and_comes_back(engine: MemoryEngine) -> N
     for key, text in enumerate(HOSTILE):
         value = {"content": f"{text} x".strip(), "categories": ["=cmd|' /c calc'!A1", "a; b"]}
         engine.store.put(ANA, f"={key}", value)
-    table = b"".join(engine.export_table(ANA))
+    table = b"".join(engine.transfer.export_table(ANA))
     cells = [cell for row in csv.reader(io.StringIO(table.decode("utf-8-sig"))) for cell in row]
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
-    assert engine.plan_import(table).counts == {"same": len(HOSTILE)}
+    assert engine.transfer.plan_import(table).counts == {"same": len(HOSTILE)}
     other = opened()
-    other.apply_import(other.plan_import(table))
+    other.transfer.apply_import(other.transfer.plan_import(table))
     assert {record.content for record in other.list(ANA)} == {record.content for record in engine.list(ANA)}
     assert all("a; b" in record.categories for record in other.list(ANA))
 
 
 def test_a_table_edited_by_people_updates_what_it_states_and_keeps_the_rest(engine: MemoryEngine) -> None:
     engine.store.put(ANA, "k", {"content": "old", "importance": 0.2, "theirs": 1})
-    plan = engine.plan_import("namespace;key;content;importance\nmemories/ana;k;new;0,7\n", conflicts="overwrite")
-    engine.apply_import(plan)
+    plan = engine.transfer.plan_import(
+        "namespace;key;content;importance\nmemories/ana;k;new;0,7\n", conflicts="overwrite"
+    )
+    engine.transfer.apply_import(plan)
     record = engine.get(ANA, "k")
     assert record is not None
     assert (record.content, record.importance, record.extra) == ("new", 0.7, {"theirs": 1})
@@ -218,7 +220,7 @@ def faulty() -> Iterator[tuple[str, bytes, str]]:
 @pytest.mark.parametrize(("data", "message"), [case[1:] for case in faulty()], ids=[case[0] for case in faulty()])
 def test_a_file_that_cannot_be_read_is_refused_by_name(engine: MemoryEngine, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        engine.plan_import(data, ANA, name="upload.bin")
+        engine.transfer.plan_import(data, ANA, name="upload.bin")
 
 
 BAD_ROWS = {
@@ -238,32 +240,32 @@ BAD_ROWS = {
 
 @pytest.mark.parametrize(("row", "reason"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
 def test_a_bad_row_is_named_by_its_line_and_the_others_go_on(engine: MemoryEngine, row: str, reason: str) -> None:
-    plan = engine.plan_import(f'{{"content": "first"}}\n{row}\n{{"content": "last"}}\n', ANA)
+    plan = engine.transfer.plan_import(f'{{"content": "first"}}\n{row}\n{{"content": "last"}}\n', ANA)
     bad = [each for each in plan.rows if each.status == "invalid"]
     if reason:
         assert len(bad) == 1
         assert bad[0].where.startswith("line 2")
         assert reason in bad[0].reason
-    engine.apply_import(plan)
+    engine.transfer.apply_import(plan)
     assert {"first", "last"} <= {record.content for record in engine.list(ANA)}
 
 
 def test_a_file_that_was_cut_off_says_so(engine: MemoryEngine) -> None:
-    lines = b"".join(filled(engine).export())
-    plan = opened().plan_import(lines[: lines.rindex(b'{"type":"end"')])
+    lines = b"".join(filled(engine).transfer.export())
+    plan = opened().transfer.plan_import(lines[: lines.rindex(b'{"type":"end"')])
     assert [row.reason for row in plan.rows if row.status == "invalid"] == [
         "the file ends before its last line: it was cut off, and rows may be missing"
     ]
 
 
 def test_the_same_place_twice_is_taken_once(engine: MemoryEngine) -> None:
-    plan = engine.plan_import('[{"key": "k", "content": "one"}, {"key": "k", "content": "two"}]', ANA)
+    plan = engine.transfer.plan_import('[{"key": "k", "content": "one"}, {"key": "k", "content": "two"}]', ANA)
     assert plan.counts == {"new": 1, "invalid": 1}
     assert "named before" in next(row.reason for row in plan.rows if row.status == "invalid")
 
 
 def test_a_row_that_says_no_namespace_needs_one(engine: MemoryEngine) -> None:
-    plan = engine.plan_import('[{"content": "whose?"}]')
+    plan = engine.transfer.plan_import('[{"content": "whose?"}]')
     assert plan.counts == {"invalid": 1}
     assert "name a namespace" in plan.rows[0].reason
 
@@ -275,12 +277,12 @@ def test_a_row_that_says_no_namespace_needs_one(engine: MemoryEngine) -> None:
 )
 def test_a_change_of_another_shape_is_refused_and_passed_over(engine: MemoryEngine, flaw: dict[str, object]) -> None:
     filled(engine)
-    lines = [json.loads(line) for line in b"".join(engine.export(ANA)).splitlines()]
+    lines = [json.loads(line) for line in b"".join(engine.transfer.export(ANA)).splitlines()]
     for line in lines:
         if line["type"] == "change":
             line["value"].update(flaw)
     other = opened()
-    plan = other.plan_import("\n".join(map(json.dumps, lines)))
+    plan = other.transfer.plan_import("\n".join(map(json.dumps, lines)))
     changes = [row for row in plan.rows if row.kind == "change" or row.status == "invalid"]
     assert {row.status for row in changes} == {"invalid"}
     assert all(row.reason.startswith(("it is no change of this program", "it is of a book")) for row in changes)

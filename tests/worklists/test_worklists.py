@@ -12,14 +12,11 @@ import numpy as np
 import pytest
 from engine_fixture import ANA, BEN, START, Vectors, decide, engine_over, facts, memory_store
 from mnemoscope import CancelledWorkError, ConflictError, Evidence, InputError, MemoryEngine, MemoryRecord
-from mnemoscope.core.progress import Watch
-from mnemoscope.extraction.sensitive import sensitive_parts
-from mnemoscope.index.scope import ScopeIndex
-from mnemoscope.recall.access import Access, Recalled
-from mnemoscope.worklists.junk import junk_reason
-from mnemoscope.worklists.scripts import script_of
-from mnemoscope.worklists.survey import Criteria, Survey
-from mnemoscope.worklists.worklists import WORKLISTS
+from mnemoscope.core import Watch
+from mnemoscope.extraction import sensitive_parts
+from mnemoscope.index import ScopeIndex
+from mnemoscope.journal import Access, Recalled
+from mnemoscope.worklists import WORKLISTS, Criteria, Survey, junk_reason, script_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -281,95 +278,95 @@ def pair(engine: MemoryEngine) -> MemoryEngine:
 
 def test_accepting_is_one_group_that_undo_takes_back(engine: MemoryEngine) -> None:
     before = {record.key: record for record in pair(engine).list(ANA)}
-    changes = engine.accept(engine.worklist("duplicates", ANA), actor="maria")
+    changes = engine.curation.accept(engine.curation.worklist("duplicates", ANA), actor="maria")
     assert {change.actor for change in changes} == {"maria"}
     assert [(each.content, each.categories) for each in engine.list(ANA)] == [("Likes tea a lot", ["b", "a"])]
-    assert engine.trash(ANA) == []
+    assert engine.curation.trash(ANA) == []
     engine.undo(changes[0].group)
     assert {record.key: record for record in engine.list(ANA)} == before
 
 
 def test_a_rejected_proposal_stays_rejected_until_a_memory_changes(engine: MemoryEngine) -> None:
-    found = pair(engine).worklist("duplicates", ANA)
-    engine.reject(found, actor="maria", reason="both matter")
+    found = pair(engine).curation.worklist("duplicates", ANA)
+    engine.curation.reject(found, actor="maria", reason="both matter")
     again = MemoryEngine(engine.store, extractor=engine.extractor, consolidator=engine.consolidator)
-    assert again.worklist("duplicates", ANA) == []
-    assert [each.actor for each in again.rejections(ANA).values()] == ["maria"]
+    assert again.curation.worklist("duplicates", ANA) == []
+    assert [each.actor for each in again.curation.rejections(ANA).values()] == ["maria"]
     engine.update(ANA, "a", content="Likes tea a lot indeed")
-    assert len(again.worklist("duplicates", ANA)) == 1
+    assert len(again.curation.worklist("duplicates", ANA)) == 1
 
 
 def test_a_rejection_can_be_taken_back(engine: MemoryEngine) -> None:
-    found = pair(engine).worklist("duplicates", ANA)
-    engine.reject(found)
-    engine.unreject(found)
-    assert engine.worklist("duplicates", ANA) == found
+    found = pair(engine).curation.worklist("duplicates", ANA)
+    engine.curation.reject(found)
+    engine.curation.unreject(found)
+    assert engine.curation.worklist("duplicates", ANA) == found
 
 
 def test_accepting_what_has_changed_since_is_refused(engine: MemoryEngine) -> None:
-    found = pair(engine).worklist("duplicates", ANA)
+    found = pair(engine).curation.worklist("duplicates", ANA)
     engine.update(ANA, "a", content="Likes coffee")
     with pytest.raises(ConflictError, match="what the worklist showed"):
-        engine.accept(found)
+        engine.curation.accept(found)
     assert len(engine.list(ANA)) == 2
 
 
 def test_two_proposals_for_one_memory_are_refused(engine: MemoryEngine) -> None:
-    found = pair(engine).worklist("duplicates", ANA)
-    other = engine.worklist("unrecalled", ANA, criteria=Criteria(unrecalled_after=timedelta(0)))
+    found = pair(engine).curation.worklist("duplicates", ANA)
+    other = engine.curation.worklist("unrecalled", ANA, criteria=Criteria(unrecalled_after=timedelta(0)))
     with pytest.raises(InputError, match="different things"):
-        engine.accept([*found, *other])
+        engine.curation.accept([*found, *other])
 
 
 def test_what_the_engine_changed_lately_is_listed_and_taken_back(engine: MemoryEngine) -> None:
     engine = engine_over(consolidator=decide("update", content="User lives in Lisbon now", reason="moved"))
     engine.remember_facts(facts("User lives in Hanoi"), ANA)
     engine.remember_facts(facts("User lives in Hanoi now"), ANA, actor="ada")
-    found = engine.worklist("changed", ANA)
+    found = engine.curation.worklist("changed", ANA)
     assert [(each.proposal.kind, "ada" in each.reason) for each in found if each.proposal] == [("undo", True)]
-    engine.accept(found)
+    engine.curation.accept(found)
     assert [each.content for each in engine.list(ANA)] == ["User lives in Hanoi"]
-    assert engine.worklist("changed", ANA) == []
+    assert engine.curation.worklist("changed", ANA) == []
 
 
 def test_a_change_whose_taking_back_was_undone_is_listed_again(engine: MemoryEngine) -> None:
     engine = engine_over(consolidator=decide("update", content="User lives in Lisbon now", reason="moved"))
     engine.remember_facts(facts("User lives in Hanoi"), ANA)
     engine.remember_facts(facts("User lives in Hanoi now"), ANA, actor="ada")
-    found = engine.worklist("changed", ANA)
+    found = engine.curation.worklist("changed", ANA)
     for _ in range(2):
-        taken_back = engine.accept(found)
-        assert engine.worklist("changed", ANA) == []
+        taken_back = engine.curation.accept(found)
+        assert engine.curation.worklist("changed", ANA) == []
         engine.undo(taken_back[0].group)
         assert [each.content for each in engine.list(ANA)] == ["User lives in Lisbon now"]
-        assert engine.worklist("changed", ANA) == found
+        assert engine.curation.worklist("changed", ANA) == found
 
 
 def test_a_change_by_hand_is_not_the_engine_s(engine: MemoryEngine) -> None:
     pair(engine).update(ANA, "a", importance=0.9)
-    assert engine.worklist("changed", ANA) == []
+    assert engine.curation.worklist("changed", ANA) == []
 
 
 def test_what_has_no_vector_is_embedded_again(engine: MemoryEngine) -> None:
     engine.store.put(ANA, "bare", {"content": "Likes tea"}, index=False)
-    found = engine.worklist("unvectored", ANA)
+    found = engine.curation.worklist("unvectored", ANA)
     assert [finding.refs for finding in found] == [((ANA, "bare"),)]
-    changes = engine.accept(found)
-    assert engine.worklist("unvectored", ANA) == []
+    changes = engine.curation.accept(found)
+    assert engine.curation.worklist("unvectored", ANA) == []
     engine.undo(changes[0].group)
-    assert len(engine.worklist("unvectored", ANA)) == 1
+    assert len(engine.curation.worklist("unvectored", ANA)) == 1
 
 
 def test_a_vector_of_another_dimension_is_told_from_none(engine: MemoryEngine) -> None:
     pair(engine).store._vectors[ANA]["a"]["content"] = [1.0, 0.0]  # type: ignore[attr-defined]
-    assert "another dimension" in engine.worklist("unvectored", ANA)[0].reason
+    assert "another dimension" in engine.curation.worklist("unvectored", ANA)[0].reason
 
 
 def test_what_is_malformed_is_written_as_it_is_understood(engine: MemoryEngine) -> None:
     engine.store.put(ANA, "odd", {"content": "Likes tea", "importance": "high", "theirs": 1})
-    found = engine.worklist("malformed", ANA)
+    found = engine.curation.worklist("malformed", ANA)
     assert "importance is not a number" in found[0].reason
-    engine.accept(found)
+    engine.curation.accept(found)
     record = engine.get(ANA, "odd")
     assert record is not None
     assert (record.problems, record.extra) == ((), {"theirs": 1, "unread": {"importance": "high"}})
@@ -377,4 +374,4 @@ def test_what_is_malformed_is_written_as_it_is_understood(engine: MemoryEngine) 
 
 def test_an_unknown_worklist_is_refused(engine: MemoryEngine) -> None:
     with pytest.raises(InputError, match="There is no worklist 'dupes'"):
-        engine.worklist("dupes", ANA)
+        engine.curation.worklist("dupes", ANA)

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
-from mnemoscope.index.browsing import Browsed
-from mnemoscope.stores.base import Ref
+from mnemoscope.index import Browsed
+from mnemoscope.stores import Ref
 
 from app.components import command_lines, feedback, python_lines
 from app.session import session
@@ -158,7 +158,7 @@ def _forget(ticked: tuple[Ref, ...]) -> None:
     try:
         working = session.require_writing()
         reason = st.session_state.get(_REASON, "")
-        forgotten = working.engine.forget_at(ticked, actor=working.operator, reason=reason)
+        forgotten = working.engine.curation.forget(ticked, actor=working.operator, reason=reason)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -169,7 +169,7 @@ def _forget(ticked: tuple[Ref, ...]) -> None:
 def _relabel(ticked: tuple[Ref, ...]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.update_at(ticked, **_relabelling(), actor=working.operator)
+        changes = working.engine.curation.relabel(ticked, **_relabelling(), actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

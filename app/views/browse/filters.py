@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import streamlit as st
-from mnemoscope.index.browsing import Filters, State
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.index import Filters, ScopeIndex, State
 
 from app.text.display import one_line
 

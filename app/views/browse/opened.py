@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.core.namespaces import is_within
-from mnemoscope.stores.base import Ref
+from mnemoscope.core import is_within
+from mnemoscope.stores import Ref
 
 from app.session.scope import Scope
 

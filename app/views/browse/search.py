@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 from mnemoscope import MemoryEngine, MemoryRecord
-from mnemoscope.core.times import utc_now
-from mnemoscope.embedding.named import identity_of
-from mnemoscope.index.browsing import Browsed, browse
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.core import utc_now
+from mnemoscope.embedding import identity_of
+from mnemoscope.index import Browsed, ScopeIndex, browse
 from numpy.typing import NDArray
 
 from app.views.browse.filters import Chosen
@@ -38,7 +37,7 @@ class Found:
 def can_find_meaning(engine: MemoryEngine) -> bool:
     """Whether a text can be embedded and compared with the stored vectors."""
     reads = engine.adapter.embeddings is not None and engine.adapter.abilities.reads_vectors
-    return reads and not engine.embedder_difference()
+    return reads and not engine.reembedding.difference()
 
 
 def search(engine: MemoryEngine, index: ScopeIndex, chosen: Chosen) -> Found:
@@ -66,6 +65,8 @@ def _similarities(engine: MemoryEngine, index: ScopeIndex, text: str) -> NDArray
 
 
 def _recalls(engine: MemoryEngine, index: ScopeIndex) -> NDArray[np.float64]:
-    access = {namespace: engine.access(namespace) for namespace in {record.namespace for record in index.records}}
+    access = {
+        namespace: engine.usage.recalls(namespace) for namespace in {record.namespace for record in index.records}
+    }
     counts = (found.count if (found := access[record.namespace].get(record.key)) else 0 for record in index.records)
     return np.fromiter(counts, np.float64, len(index))

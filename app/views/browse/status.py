@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import streamlit as st
-from mnemoscope.index.browsing import Browsed, Filters
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.index import Browsed, Filters, ScopeIndex
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components import command_lines, python_lines

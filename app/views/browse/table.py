@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import MemoryRecord
-from mnemoscope.stores.base import Ref
+from mnemoscope.stores import Ref
 
 from app.components import tables
 from app.views.browse import opened

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import streamlit as st
 from mnemoscope.config import PRESETS
-from mnemoscope.connections.config import Connection, connection_to
-from mnemoscope.core.namespaces import read_prefix
-from mnemoscope.core.secrets import has_literal_secret
+from mnemoscope.connections import Connection, connection_to
+from mnemoscope.core import has_literal_secret, read_prefix
 from mnemoscope.errors import MnemoscopeError
 
 from app.components import states

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import streamlit as st
-from mnemoscope.health.steps import Check, State
+from mnemoscope.health import Check, State
 
 from app.text.display import counted
 

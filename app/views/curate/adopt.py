@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import Adoption, AdoptionPlan, MnemoscopeError, TextHint
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.curation.adoption import Writer
-from mnemoscope.health.report import LARGEST
+from mnemoscope import MnemoscopeError
+from mnemoscope.core import show_namespace
+from mnemoscope.curation import Adoption, AdoptionPlan, TextHint, Writer
+from mnemoscope.health import LARGEST
 
 from app.components import command_lines, feedback, python_lines, states, tables
 from app.components.snippet import text_fields_table
@@ -46,7 +46,7 @@ def draw(working: Session, here: Scope) -> None:
     plan = kept(
         "adoption",
         stamp(working, here),
-        lambda: working.engine.plan_adoption(here.namespace, subtree=here.subtree),
+        lambda: working.engine.curation.plan_adoption(here.namespace, subtree=here.subtree),
     )
     _draw_summary(plan)
     _draw_hints(working, plan)
@@ -56,8 +56,10 @@ def draw(working: Session, here: Scope) -> None:
     _draw_refused(plan)
     python_lines.draw(
         {
-            "The plan": python_lines.call("plan_adoption", here.namespace, subtree=here.subtree or None),
-            "Carry it out, and take it back": "changes = engine.apply_adoption(plan)\nengine.undo(changes[0].group)",
+            "The plan": python_lines.call("curation.plan_adoption", here.namespace, subtree=here.subtree or None),
+            "Carry it out, and take it back": (
+                "changes = engine.curation.apply_adoption(plan)\nengine.undo(changes[0].group)"
+            ),
         },
         {
             "The plan": command_lines.call("adopt", namespace=here.namespace, subtree=here.subtree, dry_run=True),
@@ -175,7 +177,7 @@ def _json(value: Any) -> str:
 def _apply(plan: AdoptionPlan) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.apply_adoption(plan, actor=working.operator)
+        changes = working.engine.curation.apply_adoption(plan, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
-from mnemoscope import Change, Finding, MemoryRecord, MnemoscopeError, Proposal
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.text import storable
-from mnemoscope.core.times import utc_now
-from mnemoscope.stores.base import Ref
+from mnemoscope import Change, MemoryRecord, MnemoscopeError
+from mnemoscope.core import show_namespace, storable, utc_now
+from mnemoscope.stores import Ref
+from mnemoscope.worklists import Finding, Proposal
 
 from app.components import feedback, word_difference
 from app.session import navigation, session
@@ -188,7 +187,7 @@ def _accept(finding: Finding, place: int) -> None:
     edited = as_edited(finding)
     try:
         working = session.require_writing()
-        changes = working.engine.accept([edited], actor=working.operator)
+        changes = working.engine.curation.accept([edited], actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -199,7 +198,7 @@ def _accept(finding: Finding, place: int) -> None:
 def _reject(finding: Finding, place: int) -> None:
     try:
         working = session.require_writing()
-        working.engine.reject([finding], actor=working.operator)
+        working.engine.curation.reject([finding], actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

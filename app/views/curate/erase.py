@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
-from mnemoscope import ErasureReceipt, MnemoscopeError
-from mnemoscope.connections.roles import may
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.stores.base import Ref
+from mnemoscope import MnemoscopeError
+from mnemoscope.connections import may
+from mnemoscope.core import Namespace, show_namespace
+from mnemoscope.curation import ErasureReceipt
+from mnemoscope.stores import Ref
 
 from app.components import feedback
 from app.session import session
@@ -94,7 +95,7 @@ def _erase(refs: tuple[Ref, ...]) -> None:
     confirm, reason = st.session_state.get(CONFIRM_ERASE_KEY) or "", st.session_state.get(_WHY) or ""
     try:
         working = session.require_role("admin")
-        receipt = working.engine.erase(
+        receipt = working.engine.curation.erase(
             refs[0][0], [key for _, key in refs], confirm=confirm.strip(), actor=working.operator, reason=reason
         )
     except MnemoscopeError as error:
@@ -109,7 +110,9 @@ def _clear(namespace: Namespace) -> None:
     confirm, reason = st.session_state.get(CONFIRM_CLEAR_KEY) or "", st.session_state.get(_CLEAR_WHY) or ""
     try:
         working = session.require_role("admin")
-        forgotten = working.engine.clear(namespace, confirm=confirm.strip(), actor=working.operator, reason=reason)
+        forgotten = working.engine.curation.clear(
+            namespace, confirm=confirm.strip(), actor=working.operator, reason=reason
+        )
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import Finding, MnemoscopeError
-from mnemoscope.worklists.findings import ProposalKind
+from mnemoscope import MnemoscopeError
+from mnemoscope.worklists import Finding, ProposalKind
 
 from app.components import feedback, tables
 from app.session import session
@@ -173,7 +173,9 @@ def _draw_accept(looked: Looked, findings: list[Finding], *, left_out: int) -> N
 def _accept(findings: tuple[Finding, ...]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.accept(findings, actor=working.operator, reason=st.session_state.get(_WHY) or "")
+        changes = working.engine.curation.accept(
+            findings, actor=working.operator, reason=st.session_state.get(_WHY) or ""
+        )
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -184,7 +186,7 @@ def _accept(findings: tuple[Finding, ...]) -> None:
 def _reject(findings: tuple[Finding, ...]) -> None:
     try:
         working = session.require_writing()
-        working.engine.reject(findings, actor=working.operator)
+        working.engine.curation.reject(findings, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -194,7 +196,7 @@ def _reject(findings: tuple[Finding, ...]) -> None:
 
 def _offer(findings: tuple[Finding, ...]) -> None:
     try:
-        session.require_writing().engine.unreject(findings)
+        session.require_writing().engine.curation.unreject(findings)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MemoryRecord, MnemoscopeError, RetentionPlan, RetentionRule
-from mnemoscope.core.namespaces import Namespace, show_namespace
+from mnemoscope import MemoryRecord, MnemoscopeError
+from mnemoscope.core import Namespace, show_namespace
+from mnemoscope.curation import RetentionPlan, RetentionRule
 
 from app.components import command_lines, feedback, python_lines, states, tables
 from app.session import session
@@ -36,7 +37,7 @@ def draw(working: Session, here: Scope) -> None:
     if namespace is None:
         states.empty("Nothing is remembered here yet", "Rules are made for namespaces that hold memories.")
         return
-    rules = working.engine.retention(namespace)
+    rules = working.engine.curation.retention(namespace)
     left, right = st.columns([8, 11], gap="medium")
     with left:
         _draw_rules(working, namespace, rules)
@@ -45,13 +46,13 @@ def draw(working: Session, here: Scope) -> None:
         plan = kept(
             "retention",
             _with_rules(stamp(working, exact, "access", "retention"), rules),
-            lambda: working.engine.plan_retention(namespace, rules),
+            lambda: working.engine.curation.plan_retention(namespace, rules),
         )
         _draw_plan(working, plan)
     python_lines.draw(
         {
-            "The plan": python_lines.call("plan_retention", namespace),
-            "Carry it out": "engine.apply_retention(plan)",
+            "The plan": python_lines.call("curation.plan_retention", namespace),
+            "Carry it out": "engine.curation.apply_retention(plan)",
         },
         {
             "The plan": command_lines.call("retain", namespace=namespace, dry_run=True),
@@ -184,7 +185,7 @@ def _given() -> RetentionRule:
 def _add(namespace: Namespace) -> None:
     try:
         working = session.require_writing()
-        working.engine.set_retention(namespace, [*working.engine.retention(namespace), _given()])
+        working.engine.curation.set_retention(namespace, [*working.engine.curation.retention(namespace), _given()])
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -196,8 +197,8 @@ def _add(namespace: Namespace) -> None:
 def _drop(namespace: Namespace, name: str) -> None:
     try:
         working = session.require_writing()
-        left = [rule for rule in working.engine.retention(namespace) if rule.name != name]
-        working.engine.set_retention(namespace, left)
+        left = [rule for rule in working.engine.curation.retention(namespace) if rule.name != name]
+        working.engine.curation.set_retention(namespace, left)
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -207,7 +208,7 @@ def _drop(namespace: Namespace, name: str) -> None:
 def _apply(plan: RetentionPlan) -> None:
     try:
         working = session.require_writing()
-        forgotten = working.engine.apply_retention(plan, actor=working.operator)
+        forgotten = working.engine.curation.apply_retention(plan, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

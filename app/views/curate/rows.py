@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from mnemoscope import WORKLISTS, Change, Finding, MemoryRecord, Rejection, Survey
-from mnemoscope.index.scope import ScopeIndex
-from mnemoscope.stores.base import Ref, StoredItem
+from mnemoscope import Change, MemoryRecord
+from mnemoscope.index import ScopeIndex
+from mnemoscope.stores import Ref, StoredItem
+from mnemoscope.worklists import WORKLISTS, Finding, Rejection, Survey
 
 from app.views.curate.work import Work, moved
 

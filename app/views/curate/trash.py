@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import Change, MnemoscopeError, Tombstone
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.stores.base import Ref
+from mnemoscope import Change, MnemoscopeError
+from mnemoscope.core import show_namespace
+from mnemoscope.journal import Tombstone
+from mnemoscope.stores import Ref
 
 from app.components import command_lines, feedback, python_lines, states, tables
 from app.session import session
@@ -42,7 +43,7 @@ def draw(working: Session, here: Scope) -> None:
     stones = kept(
         "trash",
         stamp(working, here, "tombstones"),
-        lambda: working.engine.trash(here.namespace, subtree=here.subtree),
+        lambda: working.engine.curation.trash(here.namespace, subtree=here.subtree),
     )
     shown = [stone for stone in stones if st.session_state.get(PRIVATE_KEY) or not stone.record.private]
     if len(shown) < len(stones):
@@ -117,15 +118,15 @@ def _why_not(working: Session, ticked: Sequence[Tombstone]) -> str | None:
 
 
 def _restore(refs: tuple[Ref, ...]) -> None:
-    _carry_out(lambda working: working.engine.restore_at(refs, actor=working.operator), "Restored")
+    _carry_out(lambda working: working.engine.curation.restore(refs, actor=working.operator), "Restored")
 
 
 def _allow(refs: tuple[Ref, ...]) -> None:
-    _carry_out(lambda working: working.engine.allow_at(refs, actor=working.operator), "Allowed again")
+    _carry_out(lambda working: working.engine.curation.allow(refs, actor=working.operator), "Allowed again")
 
 
 def _suppress(refs: tuple[Ref, ...]) -> None:
-    _carry_out(lambda working: working.engine.allow_at(refs, allowed=False, actor=working.operator), "Suppressed")
+    _carry_out(lambda working: working.engine.curation.allow(refs, allowed=False, actor=working.operator), "Suppressed")
 
 
 def _carry_out(act: Callable[[Session], list[Change]], verb: str) -> None:
@@ -142,9 +143,9 @@ def _draw_python(ticked: Sequence[Tombstone], here: Scope) -> None:
     refs = [(stone.record.namespace, stone.record.key) for stone in ticked[:20]]
     python_lines.draw(
         {
-            "The trash": python_lines.call("trash", here.namespace, subtree=here.subtree or None),
-            "Bring back": python_lines.call("restore_at", refs or "refs"),
-            "Let facts like it be remembered again": python_lines.call("allow_at", refs or "refs"),
+            "The trash": python_lines.call("curation.trash", here.namespace, subtree=here.subtree or None),
+            "Bring back": python_lines.call("curation.restore", refs or "refs"),
+            "Let facts like it be remembered again": python_lines.call("curation.allow", refs or "refs"),
         },
         {
             "The trash": command_lines.call("trash", namespace=here.namespace, subtree=here.subtree),

@@ -8,9 +8,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import streamlit as st
-from mnemoscope import WORKLISTS, Criteria, Finding, MemoryEngine, MnemoscopeError, Survey, Watch
-from mnemoscope.index.scope import ScopeIndex
-from mnemoscope.stores.base import Ref
+from mnemoscope import MemoryEngine, MnemoscopeError
+from mnemoscope.core import Watch
+from mnemoscope.index import ScopeIndex
+from mnemoscope.stores import Ref
+from mnemoscope.worklists import WORKLISTS, Criteria, Finding, Survey
 
 from app.session.scope import Scope
 
@@ -68,7 +70,7 @@ class Work:
         started = time.perf_counter()
         watch, scope = Watch(self._tell, self._cancelled.is_set), self._scope
         try:
-            self.survey = self._engine.survey(
+            self.survey = self._engine.curation.survey(
                 scope.namespace, subtree=scope.subtree, criteria=self._criteria, judged=self._judged, watch=watch
             )
             for worklist in WORKLISTS.values():

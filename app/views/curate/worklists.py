@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import streamlit as st
-from mnemoscope import WORKLISTS, CancelledWorkError, Criteria, Finding, Survey
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope import CancelledWorkError
+from mnemoscope.index import ScopeIndex
+from mnemoscope.worklists import WORKLISTS, Criteria, Finding, Survey
 
 from app.components import command_lines, python_lines, states
 from app.session import connections, session
@@ -55,8 +56,10 @@ def draw(working: Session, here: Scope) -> None:
     _draw_list(working, looked, findings, name, is_rejected=is_rejected)
     python_lines.draw(
         {
-            "These rows": python_lines.call("worklist", name, here.namespace, subtree=here.subtree or None),
-            "Accept or reject them": "engine.accept(findings, reason='…')\nengine.reject(findings, reason='…')",
+            "These rows": python_lines.call("curation.worklist", name, here.namespace, subtree=here.subtree or None),
+            "Accept or reject them": (
+                "engine.curation.accept(findings, reason='…')\nengine.curation.reject(findings, reason='…')"
+            ),
         },
         {
             "These rows": command_lines.call("worklist", name, namespace=here.namespace, subtree=here.subtree),
@@ -68,7 +71,7 @@ def draw(working: Session, here: Scope) -> None:
 
 
 def _looked(working: Session, here: Scope, work: Work, survey: Survey, index: ScopeIndex) -> Looked:
-    rejected = working.engine.rejections(here.namespace, subtree=here.subtree)
+    rejected = working.engine.curation.rejections(here.namespace, subtree=here.subtree)
     private = bool(st.session_state.get(PRIVATE_KEY))
     return kept(
         "curate",

@@ -6,11 +6,9 @@ import time
 from pathlib import Path
 
 import streamlit as st
-from mnemoscope.background.jobs import STATES, Job
-from mnemoscope.background.queue import JobQueue
-from mnemoscope.background.queue_file import count_jobs, read_jobs
-from mnemoscope.connections.config import Connection
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.background import STATES, Job, JobQueue, count_jobs, read_jobs
+from mnemoscope.connections import Connection
+from mnemoscope.core import show_namespace
 from mnemoscope.errors import MnemoscopeError
 
 from app.components import feedback, states

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from mnemoscope.connections.config import Connection
-from mnemoscope.connections.opening import engine_over, open_store
-from mnemoscope.embedding.identity import present_identity
+from mnemoscope.connections import Connection, engine_over, open_store
+from mnemoscope.embedding import present_identity
 from mnemoscope.errors import MnemoscopeError
-from mnemoscope.reembedding.state import ReembedState
+from mnemoscope.reembedding import ReembedState
 
 from app.components import feedback, states
 from app.session import connections, session
@@ -67,10 +66,10 @@ def worker(connection: str) -> Worker:
 def draw(working: Session, connection: Connection) -> None:
     """Draw how it stands and what can be done, where there is anything to go over to, or to go back on."""
     difference = session.foreign_vectors(working)
-    if working.engine.reembedding() is None and not difference and connection.next_embedder is None:
+    if working.engine.reembedding.status() is None and not difference and connection.next_embedder is None:
         return
     st.subheader("Change of embedder", anchor=False)
-    polls = _is_running(working.engine.reembedding(), connection)
+    polls = _is_running(working.engine.reembedding.status(), connection)
     # Only while somebody is at it does this part run by itself.
     fragment = st.fragment(_draw_state, run_every=_EVERY_SECONDS if polls else None)
     fragment(working, connection, difference, polls=polls)
@@ -78,7 +77,7 @@ def draw(working: Session, connection: Connection) -> None:
 
 def _draw_state(working: Session, connection: Connection, difference: str, *, polls: bool) -> None:
     try:
-        state = working.engine.reembedding()
+        state = working.engine.reembedding.status()
     except MnemoscopeError as error:
         states.failed(error)
         return
@@ -106,7 +105,7 @@ def _draw_actions(working: Session, connection: Connection, state: ReembedState 
     with st.container(horizontal=True, vertical_alignment="bottom", key="health-reembed"):
         if is_running:
             st.button("Pause", key=PAUSE_KEY, icon=":material/pause:", on_click=_pause)
-        elif not is_done or working.engine.embedder_difference():
+        elif not is_done or working.engine.reembedding.difference():
             resumes = state is not None and not is_done
             st.number_input(
                 "Texts a second at most",
@@ -153,7 +152,7 @@ def _begin(*, back: bool = False) -> None:
         watcher = call_log().watcher(connection.name, connection.secrets)
         engine = engine_over(open_store(connection), connection, touch=False, watcher=watcher)
         try:
-            engine.reembed(rate=rate, back=back, actor=operator)
+            engine.reembedding.start(rate=rate, back=back, actor=operator)
         finally:
             engine.close()
 
@@ -163,7 +162,7 @@ def _begin(*, back: bool = False) -> None:
 
 def _pause() -> None:
     try:
-        session.require_role("admin").engine.pause_reembedding()
+        session.require_role("admin").engine.reembedding.pause()
     except MnemoscopeError as error:
         feedback.refused(error)
         return
@@ -172,7 +171,7 @@ def _pause() -> None:
 
 def _drop() -> None:
     try:
-        session.require_role("admin").engine.drop_waiting_vectors()
+        session.require_role("admin").engine.reembedding.drop_waiting()
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import streamlit as st
-from mnemoscope.connections.config import Connection
-from mnemoscope.core.times import utc_now
-from mnemoscope.health.checkup import check_backend
-from mnemoscope.health.report import LARGEST, Kinds, health_checks, kinds_of
-from mnemoscope.health.steps import Check
+from mnemoscope.connections import Connection
+from mnemoscope.core import utc_now
+from mnemoscope.health import LARGEST, Check, Kinds, check_backend, health_checks, kinds_of
 
 from app.session import index_memory
 from app.session.connections import MISSING, version_of
@@ -71,7 +69,7 @@ def _checks(working: Session, connection: Connection, now: datetime) -> Iterator
     for check in health_checks(working.engine, now):
         yield _safe(check)
     # What was looked at by now has its index.
-    yield index_memory.check(working.engine.index_memory)
+    yield index_memory.check(working.engine.context.indexes.memory)
 
 
 def _safe(check: Check) -> Check:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
-from mnemoscope.embedding.identity import present_identity, stored_identity
-from mnemoscope.health.report import Kinds
-from mnemoscope.journal.changes import book
+from mnemoscope.embedding import present_identity, stored_identity
+from mnemoscope.health import Kinds
+from mnemoscope.journal import book
 
 from app.session import index_memory
 from app.session.session import Session
@@ -33,7 +33,7 @@ def draw(working: Session) -> None:
         st.metric("Namespaces", f"{len(counts):,}", border=True)
         recalled = f"{_recalled(working):,}"
         st.metric("Recalled so far", recalled, border=True, help="Memories that an agent was ever given.")
-        index_memory.draw(working.engine.index_memory)
+        index_memory.draw(working.engine.context.indexes.memory)
         st.metric("Dashboard's memory", "–" if taken is None else megabytes(taken), border=True)
     stored, present = stored_identity(working.adapter), present_identity(working.adapter)
     with st.container(horizontal=True, gap="medium", key="health-embedder"):

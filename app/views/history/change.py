@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import Change, MnemoscopeError, NotFoundError
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import show_namespace, utc_now
 
 from app.components import command_lines, feedback, python_lines, states, word_difference
 from app.session import navigation, session
@@ -50,7 +49,7 @@ def draw(working: Session, id: str) -> None:
             st.subheader("Change", anchor=False, width="stretch")
             st.button("Close", key=CLOSE_KEY, icon=":material/close:", type="tertiary", on_click=close, width="content")
         try:
-            group = working.engine.changes_of("-".join(id.split("-")[:2]))
+            group = working.engine.curation.changes_of("-".join(id.split("-")[:2]))
         except NotFoundError:
             group = []
         change = next((each for each in group if each.id == id), None)
@@ -138,7 +137,7 @@ def _draw_undo(working: Session, change: Change, size: int) -> None:
 def _draw_python(change: Change) -> None:
     python_lines.draw(
         {
-            "Its group": python_lines.call("changes_of", change.group),
+            "Its group": python_lines.call("curation.changes_of", change.group),
             "Undo it": python_lines.call("undo", change.id),
         },
         {

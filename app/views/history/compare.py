@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import Namespace, show_namespace, utc_now
 
 from app.components import python_lines, states, tables, word_difference
 from app.session import navigation

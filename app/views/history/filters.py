@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import Change
-from mnemoscope.journal.changes import ACTIONS
+from mnemoscope.journal import ACTIONS
 
 from app.session.cache import kept, stamp
 from app.session.scope import Scope

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 from mnemoscope import Change
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.core import show_namespace
 
 from app.components import command_lines, python_lines, states, tables
 from app.session.scope import Scope
@@ -126,7 +126,7 @@ def _draw_pages(page: Page) -> None:
 
 def _draw_export(working: Session, here: Scope, chosen: Chosen) -> None:
     given = {name: value for name, value in (("actor", chosen.by), ("action", chosen.action), ("run", chosen.run))}
-    make = partial(working.engine.export_history, here.namespace, chosen.key, subtree=here.subtree, **given)
+    make = partial(working.engine.transfer.export_history, here.namespace, chosen.key, subtree=here.subtree, **given)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
             "Export these changes", exporting.as_file(make),

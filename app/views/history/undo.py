@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MnemoscopeError, TakenBack, UndoPlan
-from mnemoscope.core.times import utc_now
+from mnemoscope import MnemoscopeError
+from mnemoscope.core import utc_now
+from mnemoscope.journal import TakenBack, UndoPlan
 
 from app.components import command_lines, feedback, live, python_lines, states, tables
 from app.session import session
@@ -46,14 +47,18 @@ def draw(working: Session, here: Scope) -> None:
             plan = kept(
                 "undo",
                 None if stamped is None else (stamped, by, run, options.get("since")),
-                lambda: working.engine.plan_undo(here.namespace, subtree=here.subtree, by=by, run=run, **options),
+                lambda: working.engine.curation.plan_undo(
+                    here.namespace, subtree=here.subtree, by=by, run=run, **options
+                ),
             )
     except MnemoscopeError as error:
         states.failed(error)
         return
     with live.hold("plan"):
         _draw_plan(working, plan)
-    line = python_lines.call("plan_undo", here.namespace, subtree=here.subtree or None, by=by, run=run, **options)
+    line = python_lines.call(
+        "curation.plan_undo", here.namespace, subtree=here.subtree or None, by=by, run=run, **options
+    )
     command = command_lines.call(
         "undo", namespace=here.namespace, subtree=here.subtree, by=by, run=run, **options, reason="…"
     )
@@ -128,7 +133,7 @@ def _apply(plan: UndoPlan) -> None:
     try:
         working = session.require_writing()
         reason = st.session_state.get(_WHY) or ""
-        changes = working.engine.apply_undo(plan, actor=working.operator, reason=reason)
+        changes = working.engine.curation.apply_undo(plan, actor=working.operator, reason=reason)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import ForgottenConversation, MemoryRecord, MnemoscopeError, Run
-from mnemoscope.core.namespaces import Namespace
+from mnemoscope import MemoryRecord, MnemoscopeError
+from mnemoscope.consolidation import Run
+from mnemoscope.core import Namespace
+from mnemoscope.curation import ForgottenConversation
 
 from app.components import feedback
 from app.session import session
@@ -30,7 +32,7 @@ def draw(working: Session, run: Run, at: int) -> None:
     if not popover.open:
         return
     with popover:
-        offered = working.engine.forget_conversation(run.namespace, run=run.id)
+        offered = working.engine.runs.forget(run.namespace, run=run.id)
         _draw_offer(offered)
         st.button(
             f"Forget {counted(len(offered.memories), 'memory', 'memories')} and the turns",
@@ -65,7 +67,7 @@ def _draw_texts(records: tuple[MemoryRecord, ...]) -> None:
 def _forget(namespace: Namespace, run: str) -> None:
     try:
         working = session.require_writing()
-        done = working.engine.forget_conversation(
+        done = working.engine.runs.forget(
             namespace, run=run, dry_run=False, actor=working.operator, reason="Its conversation was forgotten."
         )
     except MnemoscopeError as error:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 import streamlit as st
-from mnemoscope import Access, MemoryRecord
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.times import utc_now
-from mnemoscope.index.scope import ScopeIndex
-from mnemoscope.stores.base import Ref
+from mnemoscope import MemoryRecord
+from mnemoscope.core import show_namespace, utc_now
+from mnemoscope.index import ScopeIndex
+from mnemoscope.journal import Access
+from mnemoscope.stores import Ref
 
 from app.components import command_lines, python_lines, states, tables
 from app.session.session import Session
@@ -87,7 +87,7 @@ def _draw_memory(working: Session, index: ScopeIndex, record: MemoryRecord, incl
         st.warning("Parts of this item could not be read as they should.", icon=":material/warning:")
         st.code(safe("\n".join(record.problems), 2_000), language=None, wrap_lines=True)
     edit.draw_actions(working, record)
-    access = working.engine.access(record.namespace).get(record.key, Access())
+    access = working.engine.usage.recalls(record.namespace).get(record.key, Access())
     _draw_facts(record, access, has_vector=bool(index.vectored[index.position[record.namespace, record.key]]))
     _draw_parts(working, index, record, access, include_private)
     _draw_python(record)

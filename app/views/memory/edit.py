@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
-from mnemoscope.core.text import storable
-from mnemoscope.stores.base import Ref
+from mnemoscope.core import storable
+from mnemoscope.stores import Ref
 
 from app.components import command_lines, feedback, live, python_lines, word_difference
 from app.session import session

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import Evidence, MemoryRecord, Message, NotFoundError, Run
-from mnemoscope.models.prompts import PURPOSES
+from mnemoscope import Evidence, MemoryRecord, Message, NotFoundError
+from mnemoscope.consolidation import Run
+from mnemoscope.models import PURPOSES
 
 from app.session import navigation
 from app.session.session import Session
@@ -41,7 +42,7 @@ def turns_around(run: Run, message_ids: list[str]) -> list[Message]:
 
 def _run(working: Session, name: str) -> Run | None:
     try:
-        return working.engine.run(name)
+        return working.engine.runs.get(name)
     except NotFoundError:
         return None
 

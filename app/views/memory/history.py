@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 from mnemoscope import Change, MnemoscopeError
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import Namespace, utc_now
 
 from app.components import feedback, word_difference
 from app.session import session

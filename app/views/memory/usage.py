@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import Access, MemoryRecord
-from mnemoscope.recall.access import Recalled
-from mnemoscope.recall.feedback import Feedback
+from mnemoscope import MemoryRecord
+from mnemoscope.journal import Access, Recalled
+from mnemoscope.recall import Feedback
 
 from app.session.session import Session
 from app.text.display import counted, one_line
@@ -27,7 +27,7 @@ _COLUMNS: dict[str, Any] = {
 
 def draw(working: Session, record: MemoryRecord, access: Access) -> None:
     """Draw the recalls of the memory, latest first, each with the feedback on it."""
-    given = working.engine.feedback_on(record.namespace).get(record.key, [])
+    given = working.engine.usage.feedback(record.namespace).get(record.key, [])
     if not access.count and not given:
         st.caption("It was never recalled. Reading it here does not count.")
         return

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 from mnemoscope import Change
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.index.browsing import State
+from mnemoscope.core import show_namespace
+from mnemoscope.index import State
 
 from app.components import tables
 from app.session import navigation

@@ -8,9 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 
 import numpy as np
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.index.browsing import STATES, Filters, State, browse
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope.core import Namespace
+from mnemoscope.index import STATES, Filters, ScopeIndex, State, browse
 
 __all__ = ["BINS", "NamespaceRow", "Point", "Summary", "summarise"]
 

@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import streamlit as st
-from mnemoscope import FilterError, MemoryRecord
-from mnemoscope.core.filters import compile_filter
-from mnemoscope.core.times import utc_now
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope import MemoryRecord
+from mnemoscope.core import compile_filter, utc_now
+from mnemoscope.errors import FilterError
+from mnemoscope.index import ScopeIndex
 
 from app.text.display import one_line
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
-from mnemoscope.core.times import utc_now
-from mnemoscope.recall.access import AskedQuery
+from mnemoscope.core import utc_now
+from mnemoscope.journal import AskedQuery
 
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
@@ -37,7 +37,7 @@ def agents_queries(working: Session, here: Scope) -> list[AskedQuery]:
     return kept(
         "recall.queries",
         stamp(working, here, "access"),
-        lambda: working.engine.queries(here.namespace, subtree=here.subtree, limit=_OFFERED),
+        lambda: working.engine.usage.queries(here.namespace, subtree=here.subtree, limit=_OFFERED),
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 from mnemoscope import MemoryRecord, RecallResult
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.recall.explanation import locate
+from mnemoscope.core import Namespace, show_namespace
+from mnemoscope.recall import locate
 
 from app.components.tables import key_of
 from app.session.session import Session

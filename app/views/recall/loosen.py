@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
-from mnemoscope import Drop, RecallResult
+from mnemoscope import RecallResult
+from mnemoscope.index import Drop
 
 from app.text.display import counted
 from app.views.recall import filters, settings

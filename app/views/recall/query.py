@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.core.records import MemoryRecord
-from mnemoscope.index.scope import ScopeIndex
+from mnemoscope import MemoryRecord
+from mnemoscope.core import Namespace
+from mnemoscope.index import ScopeIndex
 
 from app.session.scope import Scope
 from app.session.session import Session

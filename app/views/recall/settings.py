@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 import streamlit as st
-from mnemoscope import KNOBS, PRESETS, Drop, MemoryConfig, RecallResult, Remedy
-from mnemoscope.recall.profiles import Profile
+from mnemoscope import PRESETS, MemoryConfig, RecallResult
+from mnemoscope.config import KNOBS
+from mnemoscope.index import Drop
+from mnemoscope.recall import Profile, Remedy
 
 from app.views.recall.candidates import MOST_RETURNED
 
@@ -93,8 +95,13 @@ class RankingSettings:
 
     def rank(self, fetched: RecallResult) -> RecallResult:
         """The fetched candidates under these settings; no store, embedding or model call."""
-        asked = replace(fetched, min_similarity=self.config.min_similarity or None, max_tokens=self.max_tokens)
-        return asked.rerank(self.config, limit=self.limit, min_score=self.config.min_score)
+        return fetched.rerank(
+            self.config,
+            limit=self.limit,
+            min_score=self.config.min_score,
+            min_similarity=self.config.min_similarity or None,
+            max_tokens=self.max_tokens,
+        )
 
     def having(self, setting: str, value: float) -> RankingSettings:
         """These settings with one changed."""

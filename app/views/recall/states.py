@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from mnemoscope import MemoryEngine, MemoryRecord
-from mnemoscope.core.namespaces import Namespace, show_namespace
+from mnemoscope.core import Namespace, show_namespace
 
 from app.components import states
 from app.session import navigation

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.recall.profiles import Profile
+from mnemoscope.recall import Profile
 
 from app.session.session import Session
 from app.views.recall import filters, keep, loosen

@@ -7,8 +7,7 @@ from functools import partial
 
 import streamlit as st
 from mnemoscope import MemoryEngine
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.times import utc_now
+from mnemoscope.core import show_namespace, utc_now
 
 from app.components import command_lines, python_lines
 from app.session.scope import Scope
@@ -62,8 +61,8 @@ def draw(working: Session, here: Scope) -> None:
 def pieces(engine: MemoryEngine, here: Scope, form: str, vectors: bool, history: bool) -> Iterator[bytes]:
     """The file in pieces."""
     if form == LINES:
-        return engine.export(here.namespace, subtree=here.subtree, vectors=vectors, history=history)
-    return engine.export_table(here.namespace, subtree=here.subtree)
+        return engine.transfer.export(here.namespace, subtree=here.subtree, vectors=vectors, history=history)
+    return engine.transfer.export_table(here.namespace, subtree=here.subtree)
 
 
 def as_file(make: Callable[[], Iterator[bytes]]) -> Callable[[], bytes]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import ImportPlan, ImportRow, MnemoscopeError
-from mnemoscope.connections.roles import may
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.transfer.importing import ConflictRule, ImportStatus
+from mnemoscope import MnemoscopeError
+from mnemoscope.connections import may
+from mnemoscope.core import Namespace, show_namespace
+from mnemoscope.transfer import ConflictRule, ImportPlan, ImportRow, ImportStatus
 
 from app.components import command_lines, feedback, python_lines, states, tables
 from app.session import session
@@ -69,15 +69,15 @@ def draw(working: Session, here: Scope) -> None:
         plan = kept(
             "import",
             None if stamped is None else (upload.id, rule, target, stamped),
-            lambda: working.engine.plan_import(upload.data, target, conflicts=rule, name=upload.name),
+            lambda: working.engine.transfer.plan_import(upload.data, target, conflicts=rule, name=upload.name),
         )
     except MnemoscopeError as error:
         states.failed(error)
         return
     _draw_plan(working, plan)
     python_lines.draw(
-        "plan = engine.plan_import(open(…, 'rb'), "
-        f"{target!r}, conflicts={rule!r}, name={upload.name!r})\nengine.apply_import(plan)",
+        "plan = engine.transfer.plan_import(open(…, 'rb'), "
+        f"{target!r}, conflicts={rule!r}, name={upload.name!r})\nengine.transfer.apply_import(plan)",
         command_lines.call("import", upload.name, namespace=target or (), conflicts=rule),
     )
 
@@ -169,7 +169,7 @@ def _why_not(working: Session, plan: ImportPlan) -> str:
 def _import(plan: ImportPlan) -> None:
     try:
         working = session.require_role("admin")
-        changes = working.engine.apply_import(plan, actor=working.operator)
+        changes = working.engine.transfer.apply_import(plan, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

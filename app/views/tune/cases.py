@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.recall.cases import Case, cases_to_jsonl
+from mnemoscope.core import show_namespace
+from mnemoscope.recall import Case, cases_to_jsonl
 
 from app.components import feedback, states, tables
 from app.session import navigation, session
@@ -120,7 +120,7 @@ def _texts(working: Session, here: Scope) -> dict[str, str]:
 def _delete(chosen: Sequence[Case]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.delete_cases(chosen, actor=working.operator)
+        changes = working.engine.tuning.delete_cases(chosen, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

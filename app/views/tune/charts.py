@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
-from mnemoscope.consolidation.calibration import ThresholdPoint
-from mnemoscope.evaluation.metrics import Interval
-from mnemoscope.evaluation.tuning import Floor, PlateauPoint
+from mnemoscope.consolidation import ThresholdPoint
+from mnemoscope.evaluation import Floor, Interval, PlateauPoint
 
 from app.components.theme import PART_COLOURS
 from app.text.display import plotly_text

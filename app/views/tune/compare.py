@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
-from mnemoscope.evaluation.metrics import Interval, metric_help
-from mnemoscope.evaluation.recall import DEFAULT_METRICS, CaseChange, Comparison, Evaluation, Judged, compare, evaluate
+from mnemoscope.evaluation import (
+    DEFAULT_METRICS,
+    CaseChange,
+    Comparison,
+    Evaluation,
+    Interval,
+    Judged,
+    compare,
+    evaluate,
+    metric_help,
+)
 
 from app.components import command_lines, python_lines, states
 from app.session.profile_names import PRESENT
@@ -57,14 +66,14 @@ def draw(working: Session, here: Scope) -> None:
 
 
 def _in_python(here: Scope, names: Sequence[str]) -> str:
-    cases = python_lines.call("cases", here.namespace, subtree=here.subtree or None)
+    cases = python_lines.call("tuning.cases", here.namespace, subtree=here.subtree or None)
     return (
         "from mnemoscope.recall.profiles import Profile\n"
         "from mnemoscope.connections.config import load_connections\n"
         "from mnemoscope.evaluation.recall import collect, evaluate\n\n"
         "known = {name: Profile(name, config) for name, config in load_connections().profiles.items()}\n"
-        f"known |= engine.profiles() | {{{PRESENT!r}: Profile({PRESENT!r}, engine.config)}}\n"
-        f"judged = collect(engine, {cases})\n"
+        f"known |= engine.tuning.profiles() | {{{PRESENT!r}: Profile({PRESENT!r}, engine.config)}}\n"
+        f"judged = engine.tuning.judge({cases})\n"
         f"evaluation = evaluate(judged, [known[name] for name in {list(names)!r}], {METRICS!r})"
     )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import streamlit as st
-from mnemoscope.evaluation.recall import Judged, collect
-from mnemoscope.journal.changes import book
-from mnemoscope.recall.cases import Case
-from mnemoscope.recall.profiles import Profile
+from mnemoscope.evaluation import Judged
+from mnemoscope.journal import book
+from mnemoscope.recall import Case, Profile
 
 from app.session import cache
 from app.session.profile_names import PRESENT, known_profiles
@@ -23,7 +22,7 @@ PRIVATE_KEY = "t_private"
 
 def cases(working: Session, here: Scope) -> list[Case]:
     """The cases of the scope, the newest first."""
-    return working.engine.cases(here.namespace, subtree=here.subtree)
+    return working.engine.tuning.cases(here.namespace, subtree=here.subtree)
 
 
 def judged(working: Session, here: Scope) -> list[Judged]:
@@ -31,7 +30,7 @@ def judged(working: Session, here: Scope) -> list[Judged]:
 
     def collected() -> list[Judged]:
         with st.spinner("Looking up what each case can bring back …"):
-            return collect(working.engine, cases(working, here), include_private=_includes_private())
+            return working.engine.tuning.judge(cases(working, here), include_private=_includes_private())
 
     return cache.kept("tune.judged", judged_stamp(working, here), collected)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.recall.cases import Case, read_cases
+from mnemoscope.recall import Case, read_cases
 
 from app.components import feedback
 from app.session import session
@@ -50,7 +50,7 @@ def read(data: bytes, here: Scope) -> list[Case]:
 def _import(cases: list[Case]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.save_cases(cases, actor=working.operator, reason="import of a file of cases")
+        changes = working.engine.tuning.save_cases(cases, actor=working.operator, reason="import of a file of cases")
     except MnemoscopeError as error:
         feedback.refused(error)
         return

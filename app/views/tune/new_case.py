@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.recall.cases import case
+from mnemoscope.core import Namespace, show_namespace
+from mnemoscope.recall import case
 
 from app.components import feedback
 from app.session import session
@@ -56,7 +56,7 @@ def save(query: str, namespace: Namespace, expected: Sequence[str], unwanted: Se
     try:
         working = session.require_writing()
         made = case(query, namespace, expected=expected, unwanted=unwanted)
-        changes = working.engine.save_cases([made], actor=working.operator)
+        changes = working.engine.tuning.save_cases([made], actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return False

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.core.times import utc_now
-from mnemoscope.recall.access import AskedQuery
-from mnemoscope.recall.cases import Case
+from mnemoscope.core import utc_now
+from mnemoscope.journal import AskedQuery
+from mnemoscope.recall import Case
 
 from app.components import feedback
 from app.session import session
@@ -39,14 +39,14 @@ def _from_feedback(working: Session, here: Scope) -> list[Case]:
     return kept(
         "tune.feedback",
         stamp(working, here, "feedback"),
-        lambda: working.engine.feedback_cases(here.namespace, subtree=here.subtree),
+        lambda: working.engine.usage.feedback_cases(here.namespace, subtree=here.subtree),
     )
 
 
 def _draw_feedback(working: Session, cases: Sequence[Case]) -> None:
     st.markdown("**Feedback**")
     if not cases:
-        st.caption("No feedback here that is not a case already. Agents give it by `engine.feedback(…)`.")
+        st.caption("No feedback here that is not a case already. Agents give it by `engine.usage.give_feedback(…)`.")
         return
     for each in cases[:_SHOWN]:
         st.text(f"{one_line(each.query, _TEXT_LIMIT)}  (+{len(each.expected)}, −{len(each.unwanted)})")
@@ -91,7 +91,7 @@ def _has_case(each: AskedQuery, asked: set[tuple[str, tuple[str, ...]]]) -> bool
 def _keep(cases: list[Case]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.save_cases(cases, actor=working.operator, reason="from feedback")
+        changes = working.engine.tuning.save_cases(cases, actor=working.operator, reason="from feedback")
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 from mnemoscope import MemoryConfig, MnemoscopeError
-from mnemoscope.recall.profiles import Profile, profile_to_python, profile_to_toml
+from mnemoscope.recall import Profile, profile_to_python, profile_to_toml
 
 from app.components import feedback
 from app.session import session
@@ -59,7 +59,7 @@ def save(name: str, config: MemoryConfig) -> None:
     """Keep a profile, from a callback."""
     try:
         working = session.require_writing()
-        changes = working.engine.save_profile(Profile(name, _for_agents(config)), actor=working.operator)
+        changes = working.engine.tuning.save_profile(Profile(name, _for_agents(config)), actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
         return

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 from mnemoscope import MemoryConfig
-from mnemoscope.core.progress import Watch
-from mnemoscope.evaluation.tuning import FEWEST_CASES, GRID, Tuning, floors, search
+from mnemoscope.core import Watch
+from mnemoscope.evaluation import FEWEST_CASES, GRID, WeightSearch, floors, search
 
 from app.components import states
 from app.session.scope import Scope
@@ -59,7 +59,7 @@ def draw(working: Session, here: Scope) -> None:
     _draw_found(working, here, kept[1])
 
 
-def _searched(working: Session, here: Scope, metric: str) -> Tuning:
+def _searched(working: Session, here: Scope, metric: str) -> WeightSearch:
     bar = st.progress(0.0, "Searching …")
 
     def show(done: float) -> None:
@@ -72,7 +72,7 @@ def _searched(working: Session, here: Scope, metric: str) -> Tuning:
         bar.empty()
 
 
-def _draw_found(working: Session, here: Scope, tuning: Tuning) -> None:
+def _draw_found(working: Session, here: Scope, tuning: WeightSearch) -> None:
     present, chosen = working.engine.config, tuning.chosen.config
     judged, change = st.columns([1, 1.2], gap="medium")
     with judged:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from mnemoscope import MnemoscopeError
-from mnemoscope.consolidation.calibration import LABELS, Pair, sample_pairs, suggested, threshold_curve
+from mnemoscope.consolidation import LABELS, Pair, sample_pairs, suggested, threshold_curve
 
 from app.components import feedback, states
 from app.session import cache, session
@@ -44,7 +44,7 @@ def draw(working: Session, here: Scope) -> None:
             icon=":material/join_inner:",
         )
         return
-    labels = working.engine.labels(here.namespace, subtree=here.subtree)
+    labels = working.engine.tuning.labels(here.namespace, subtree=here.subtree)
     labelled, curve = st.columns([1, 1.1], gap="medium")
     with labelled:
         _draw_queue(working, pairs, labels)
@@ -122,7 +122,7 @@ def _degree(pair: Pair) -> int:
 def _label(pair: Pair, label: str) -> None:
     try:
         working = session.require_writing()
-        working.engine.label(pair, label, actor=working.operator)
+        working.engine.tuning.label(pair, label, actor=working.operator)
     except MnemoscopeError as error:
         feedback.refused(error)
 

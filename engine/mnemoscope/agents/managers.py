@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
@@ -14,7 +14,9 @@ from ..config import MemoryConfig
 from ..consolidation.llm_consolidator import LLMConsolidator
 from ..consolidation.plan import Plan, Terms
 from ..consolidation.planner import Planner
+from ..consolidation.remember import remember_unread
 from ..consolidation.seen_turns import turns_in
+from ..context import Context
 from ..conversations.messages import read_messages
 from ..core.execution import Step, Steps, arun, run
 from ..core.namespaces import Namespace
@@ -27,18 +29,14 @@ from ..errors import ConfigurationError, InputError
 from ..extraction.documents import DocumentExtractor
 from ..extraction.facts import Consolidator, Extractor
 from ..extraction.llm import LLMExtractor
-from ..index.scope import IndexCache
 from ..journal.changes import Change
 from ..journal.provenance import came_from
-from ..stores.base import StoreAdapter, Write
+from ..stores.base import Write
 from ..stores.choice import adapt
-from .scopes import Scope
+from .scopes import NamespaceSource
 from .user_profiles import ProfileKeeper, profile_namespace
 
-if TYPE_CHECKING:
-    from ..engine.serving import Serving
-
-__all__ = ["Existing", "MemoryManager", "aplan_without_store", "plan_without_store"]
+__all__ = ["Existing", "MemoryManager", "PlanOptions", "aplan_without_store", "plan_without_store"]
 
 
 Existing: TypeAlias = "MemoryRecord | str | tuple[str, str]"
@@ -51,11 +49,11 @@ class MemoryManager(Runnable[Any, list[Change]]):
     """Reads a conversation and changes the memories, and the profile, of its user; each turn once.
 
     `invoke` and `ainvoke` take messages, or a graph's state with "messages", and give the changes that were made,
-    as the journal has them. Made by `engine.manager(…)`.
+    as the journal has them. Made by `engine.agents.manager(…)`.
     """
 
-    def __init__(self, engine: Serving, scope: Scope, extractor: Any, profile: ProfileKeeper | None) -> None:
-        self._engine = engine
+    def __init__(self, context: Context, scope: NamespaceSource, extractor: Any, profile: ProfileKeeper | None) -> None:
+        self._context = context
         self._scope = scope
         self._extractor = extractor
         self._profile = profile
@@ -67,17 +65,11 @@ class MemoryManager(Runnable[Any, list[Change]]):
             MissingNamespaceError: the configuration names no namespace.
             ModelError: the model failed; nothing is written, and the turns count as not read.
         """
-        known = ensure_config(config)
-        where = self._scope.namespace(known)
-        with self._engine._turns.of(where):
-            return run(self._managed(input, where, known))
+        return run(self._manage(input, ensure_config(config)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> list[Change]:
         """The asynchronous form of `invoke`."""
-        known = ensure_config(config)
-        where = self._scope.namespace(known)
-        async with self._engine._turns.aof(where):
-            return await arun(self._managed(input, where, known))
+        return await arun(self._manage(input, ensure_config(config)))
 
     def profile(self, config: RunnableConfig) -> BaseModel:
         """The user's profile as it is; its defaults where nothing is known.
@@ -91,28 +83,26 @@ class MemoryManager(Runnable[Any, list[Change]]):
         """The asynchronous form of `profile`."""
         return await arun(self._read(self._scope.namespace(config)))
 
-    def _managed(self, given: Any, where: Namespace, config: RunnableConfig) -> Steps[list[Change]]:
+    def _manage(self, given: Any, config: RunnableConfig) -> Steps[list[Change]]:
+        where = self._scope.namespace(config)
         messages = given.get("messages") if isinstance(given, Mapping) and "role" not in given else given
         transcript, reason = turns_in(messages), came_from("memory manager", config)
         changes: list[Change] = []
         if self._extractor is not None:
-            terms = Terms(reason=reason)
-            planner = self._engine._planner(self._extractor)
-            applied = yield from self._engine._once(
-                planner, transcript, where, terms, self._engine.actor, _reader(self._extractor)
+            planner, reader = Planner(self._context, self._extractor), _reader(self._extractor)
+            applied = yield from remember_unread(
+                self._context, planner, transcript, where, Terms(reason=reason), reader=reader
             )
             changes += applied.changes
         if self._profile is not None:
-            books = (self._engine.adapter, self._engine._journal)
-            about: dict[str, Any] = {"at": self._engine._clock(), "actor": self._engine.actor, "reason": reason}
-            changes += yield from self._profile.kept(*books, where, transcript, **about)
+            changes += yield from self._profile.keep(self._context, where, transcript, reason=reason)
         return changes
 
     def _read(self, where: Namespace) -> Steps[BaseModel]:
         if self._profile is None:
-            raise ConfigurationError("This manager keeps no profile; make one by engine.manager(profile=…).")
+            raise ConfigurationError("This manager keeps no profile; make one by engine.agents.manager(profile=…).")
         place = (profile_namespace(where), self._profile.key)
-        (item,) = yield Step(self._engine.adapter.get, ([place],))
+        (item,) = yield Step(self._context.adapter.get, ([place],))
         return self._profile.schema.model_validate(self._profile.read(item))
 
 
@@ -121,9 +111,44 @@ def _reader(extractor: object) -> str:
     return ",".join(sorted(extractor.schemas)) if isinstance(extractor, DocumentExtractor) else ""
 
 
-def plan_without_store(
+class PlanOptions(TypedDict, total=False):
+    """The options of `plan_without_store`."""
+
+    model: Any
+    extractor: Extractor | None
+    consolidator: Consolidator | None
+    embeddings: Embeddings | None
+    config: MemoryConfig | None
+    clock: Clock
+
+
+def plan_without_store(messages: object, existing: Sequence[Existing] = (), **options: Unpack[PlanOptions]) -> Plan:
+    """What a conversation would change of these memories: facts, decisions and changes, with no store at all.
+
+    Args:
+        messages: text, or messages in any form.
+        existing: what is known: records, texts, or (key, text) pairs; a text gets its position as key ("0", "1", …).
+        options: `model` (a chat model for extraction and consolidation, where they are not given), `extractor` and
+            `consolidator` as for `MemoryEngine`, `embeddings` (how alike texts are; None compares words), `config`
+            (thresholds; None offers every memory that has anything in common with a fact, up to 100), `clock`.
+
+    Raises:
+        ConfigurationError: there is neither a model nor both callables.
+        InputError: a memory is none, or two have the same key.
+    """
+    return run(_plan(messages, existing, **options))
+
+
+async def aplan_without_store(
+    messages: object, existing: Sequence[Existing] = (), **options: Unpack[PlanOptions]
+) -> Plan:
+    """The asynchronous form of `plan_without_store`, with the same options."""
+    return await arun(_plan(messages, existing, **options))
+
+
+def _plan(
     messages: object,
-    existing: Sequence[Existing] = (),
+    existing: Sequence[Existing],
     *,
     model: Any = None,
     extractor: Extractor | None = None,
@@ -131,91 +156,29 @@ def plan_without_store(
     embeddings: Embeddings | None = None,
     config: MemoryConfig | None = None,
     clock: Clock = utc_now,
-) -> Plan:
-    """What a conversation would change of these memories: facts, decisions and changes, with no store at all.
-
-    Args:
-        messages: text, or messages in any form.
-        existing: what is known: records, texts, or (key, text) pairs; a text gets its position as key ("0", "1", …).
-        model: a chat model for extraction and consolidation, where they are not given.
-        extractor, consolidator: as for `MemoryEngine`.
-        embeddings: how alike texts are; None compares words.
-        config: thresholds; None offers every memory that has anything in common with a fact, up to 100.
-        clock: what time it is.
-
-    Raises:
-        ConfigurationError: there is neither a model nor both callables.
-        InputError: a memory is none, or two have the same key.
-    """
-    planner, known = _temporary(existing, model, extractor, consolidator, embeddings, config, clock)
-    return run(_planned(planner, known, messages))
-
-
-async def aplan_without_store(messages: object, existing: Sequence[Existing] = (), **options: Any) -> Plan:
-    """The asynchronous form of `plan_without_store`, with the same options."""
-    chosen = {**_DEFAULTS, **options}
-    planner, known = _temporary(existing, *chosen.values())
-    return await arun(_planned(planner, known, messages))
-
-
-_DEFAULTS: dict[str, Any] = {
-    "model": None,
-    "extractor": None,
-    "consolidator": None,
-    "embeddings": None,
-    "config": None,
-    "clock": utc_now,
-}
-
-
-class _Known:
-    """Existing memories in a store that lives as long as the plan is made."""
-
-    def __init__(self, adapter: StoreAdapter, records: Sequence[MemoryRecord]) -> None:
-        self.adapter = adapter
-        self.records = records
-
-    def written(self) -> Steps[None]:
-        vectors = yield from embed_texts(self.adapter, [record.content for record in self.records])
-        writes = [
-            Write(_NOWHERE, record.key, record.to_value(), {"content": vectors[record.content]})
-            for record in self.records
-        ]
-        yield Step(self.adapter.write, (writes,))
-
-
-def _planned(planner: Planner, known: _Known, messages: object) -> Steps[Plan]:
-    if known.records:
-        yield from known.written()
-    return (yield from planner.from_transcript(read_messages(messages), _NOWHERE, Terms()))
-
-
-def _temporary(
-    existing: Sequence[Existing],
-    model: Any,
-    extractor: Extractor | None,
-    consolidator: Consolidator | None,
-    embeddings: Embeddings | None,
-    config: MemoryConfig | None,
-    clock: Clock,
-) -> tuple[Planner, _Known]:
+) -> Steps[Plan]:
     if model is None and (extractor is None or consolidator is None):
         raise ConfigurationError("plan_without_store needs a model, or both extractor= and consolidator=.")
     embedder = embeddings or HashingEmbeddings()
     dimensions = len(embedder.embed_query("a"))
-    adapter = adapt(InMemoryStore(index={"dims": dimensions, "embed": embedder, "fields": ["content"]}))
     records = [_record(memory, at, clock) for at, memory in enumerate(existing)]
     if len({record.key for record in records}) < len(records):
         raise InputError("Two of the existing memories have the same key.")
-    planner = Planner(
-        adapter,
-        IndexCache(adapter),
-        extractor if extractor is not None else LLMExtractor(model),
-        consolidator if consolidator is not None else LLMConsolidator(model),
-        config or MemoryConfig(consolidation_threshold=1e-6, consolidation_limit=100),
-        clock,
+    context = Context.over(
+        adapt(InMemoryStore(index={"dims": dimensions, "embed": embedder, "fields": ["content"]})),
+        config=config or MemoryConfig(consolidation_threshold=1e-6, consolidation_limit=100),
+        extractor=extractor if extractor is not None else LLMExtractor(model),
+        consolidator=consolidator if consolidator is not None else LLMConsolidator(model),
+        clock=clock,
+        actor="agent",
     )
-    return planner, _Known(adapter, records)
+    if records:
+        vectors = yield from embed_texts(context.adapter, [record.content for record in records])
+        writes = [
+            Write(_NOWHERE, record.key, record.to_value(), {"content": vectors[record.content]}) for record in records
+        ]
+        yield Step(context.adapter.write, (writes,))
+    return (yield from Planner(context).from_transcript(read_messages(messages), _NOWHERE, Terms()))
 
 
 def _record(memory: Existing, at: int, clock: Clock) -> MemoryRecord:

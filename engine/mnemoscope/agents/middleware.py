@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeAlias
+from typing import Annotated, Any, NotRequired, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
@@ -17,15 +17,20 @@ from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.graph.message import add_messages
 
+from ..consolidation.plan import Terms
+from ..consolidation.planner import Planner
+from ..consolidation.remember import Applied, remember_unread
+from ..consolidation.seen_turns import turns_in
+from ..context import Context
+from ..core.execution import Steps, arun, run
+from ..core.namespaces import NamespaceLike, read_namespace
 from ..errors import ConfigurationError
+from ..journal.provenance import ambient, came_from
 from ..recall.rendering import prompt_text
 from .nodes import FAILURES, Node
-from .scopes import Scope
+from .scopes import MissingNamespaceError, NamespaceSource
 
-if TYPE_CHECKING:
-    from ..engine.serving import Serving
-
-__all__ = ["MEMORIES", "MemoryMiddleware", "MemoryState", "RememberedPruning"]
+__all__ = ["MEMORIES", "MemoryMiddleware", "MemoryState", "RememberedPruning", "remember_pruned"]
 
 
 MEMORIES = "recalled_memories"
@@ -50,7 +55,7 @@ class MemoryState(AgentState[Any]):
 class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     """Recalls once a run, gives the memories to every call of the model as quoted data, and remembers at the end.
 
-    Made by `engine.middleware(…)`. Without `recall` or `remember` that part is left out.
+    Made by `engine.agents.middleware(…)`. Without `recall` or `remember` that part is left out.
     """
 
     state_schema = MemoryState
@@ -94,17 +99,33 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         return None
 
 
+def remember_pruned(context: Context, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Steps[Applied]:
+    """Remember the turns that are about to be dropped, each once.
+
+    Raises:
+        MissingNamespaceError: no namespace was handed on.
+        ModelError: extraction failed; the turns count as not read.
+    """
+    if namespace is None:
+        raise MissingNamespaceError(
+            "on_prune got no namespace, so the pruned turns belong to nobody. Hand the namespace on in the reducer's "
+            "configuration."
+        )
+    where, terms = read_namespace(namespace), Terms(reason=came_from("pruned turns", ambient()))
+    return remember_unread(context, Planner(context), turns_in(pruned), where, terms)
+
+
 class RememberedPruning(AgentMiddleware[Any, Any, Any]):
     """A middleware that shortens the conversation, with every turn it takes out remembered first.
 
     Where remembering fails the conversation stays as long as it is, so that nothing is lost; it is tried again
-    before the next call of the model. Made by `engine.remembering(…)`.
+    before the next call of the model. Made by `engine.agents.pruning(…)`.
 
     Raises:
         ConfigurationError: the middleware does more than shorten the conversation before the model is called.
     """
 
-    def __init__(self, engine: Serving, scope: Scope, inner: AgentMiddleware[Any, Any, Any]) -> None:
+    def __init__(self, context: Context, scope: NamespaceSource, inner: AgentMiddleware[Any, Any, Any]) -> None:
         super().__init__()
         if not any(_overrides(inner, name) for name in _PRUNING_HOOKS):
             raise ConfigurationError(f"{inner.name} takes no turns out of the conversation before the model is called.")
@@ -113,7 +134,7 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
             raise ConfigurationError(f"{inner.name} has hooks that would be lost: {', '.join(more)}.")
         self.state_schema = inner.state_schema
         self.tools = getattr(inner, "tools", [])
-        self._engine = engine
+        self._context = context
         self._scope = scope
         self._inner = inner
 
@@ -129,7 +150,7 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
         if pruned:
             namespace = self._scope.namespace(get_config())
             try:
-                self._engine.on_prune(pruned, namespace)
+                run(remember_pruned(self._context, pruned, namespace))
             except FAILURES as error:
                 _log_kept(error)
                 return None
@@ -142,7 +163,7 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
         if pruned:
             namespace = self._scope.namespace(get_config())
             try:
-                await self._engine.aon_prune(pruned, namespace)
+                await arun(remember_pruned(self._context, pruned, namespace))
             except FAILURES as error:
                 _log_kept(error)
                 return None

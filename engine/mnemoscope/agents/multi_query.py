@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, Unpack
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..consolidation.seen_turns import spoken, turns_in
+from ..context import Context
 from ..conversations.messages import Message
-from ..core.execution import Step, Steps, arun, called, run
+from ..core.execution import Step, Steps, arun, guard_call, run
+from ..core.namespaces import NamespaceLike
+from ..core.validation import check_texts, check_whole
 from ..errors import ModelError
 from ..models.answers import ListForm
 from ..models.chunks import Part, fenced
 from ..models.client import Asker, prompt_text
+from ..recall.pipeline import RecallOptions, read_request, recall
 from ..recall.result import MemoryMatch, RecallResult
 from ..recall.token_budget import fitting, prompt_line
 from .nodes import question_in
-from .scopes import Scope
+from .scopes import NamespaceSource
 
-if TYPE_CHECKING:
-    from ..engine.serving import Serving
-
-__all__ = ["MOST_QUERIES", "MemorySearcher", "ModelQueries", "MultiRecall", "Queries", "merged"]
+__all__ = ["MOST_QUERIES", "MemorySearcher", "ModelQueries", "MultiRecall", "Queries", "merge", "recall_many"]
 
 
 MOST_QUERIES = 5
@@ -45,30 +45,42 @@ Queries: TypeAlias = Callable[[Sequence[Message]], Sequence[str] | Awaitable[Seq
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, eq=False)
-class MultiRecall(Sequence[MemoryMatch]):
+class MultiRecall(list[MemoryMatch]):
     """The memories recalled by several queries, best first; `results` are the recalls they come from."""
 
-    matches: Sequence[MemoryMatch]
-    results: Sequence[RecallResult]
+    def __init__(self, matches: Sequence[MemoryMatch], results: Sequence[RecallResult]) -> None:
+        super().__init__(matches)
+        self.results = list(results)
 
     @property
     def exact(self) -> bool:
         """Whether these are the true first of all memories."""
         return all(result.exact for result in self.results)
 
-    def __len__(self) -> int:
-        return len(self.matches)
 
-    @overload
-    def __getitem__(self, at: int) -> MemoryMatch: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[MemoryMatch]: ...
-    def __getitem__(self, at: int | slice) -> MemoryMatch | Sequence[MemoryMatch]:
-        return self.matches[at]
+def recall_many(
+    context: Context,
+    queries: Sequence[str],
+    namespace: NamespaceLike,
+    **options: Unpack[RecallOptions],
+) -> Steps[MultiRecall]:
+    """The memories that matter to any of the queries, each under its best score.
+
+    Raises:
+        InputError: a query or an option cannot be used; see `MemoryEngine.recall`.
+    """
+    check_texts("queries", queries)
+    # The budget is that of all recalls together, so that none of them may cut by it alone.
+    max_tokens = options.pop("max_tokens", None)
+    check_whole("max_tokens", max_tokens)
+    results = []
+    for query in dict.fromkeys(queries):
+        asked = read_request(query, namespace, context.config, **options)
+        results.append((yield from recall(context, asked)))
+    return merge(results, options.get("limit", 10), max_tokens)
 
 
-def merged(results: Sequence[RecallResult], limit: int, max_tokens: int | None = None) -> MultiRecall:
+def merge(results: Sequence[RecallResult], limit: int, max_tokens: int | None = None) -> MultiRecall:
     """The recalls of one scope as one, each memory under its best score; the first that fit into the budget."""
     best: dict[tuple[tuple[str, ...], str], MemoryMatch] = {}
     for match in (match for result in results for match in result):
@@ -81,7 +93,7 @@ def merged(results: Sequence[RecallResult], limit: int, max_tokens: int | None =
     if max_tokens is not None:
         fits = fitting([prompt_line(each.record, each.score) for each in chosen], max_tokens)
         chosen = list(compress(chosen, fits))
-    return MultiRecall(chosen, list(results))
+    return MultiRecall(chosen, results)
 
 
 class ModelQueries:
@@ -101,40 +113,44 @@ class ModelQueries:
 
 
 class MemorySearcher(Runnable[Any, MultiRecall]):
-    """Recalls with several queries for a conversation. Made by `engine.searcher(…)`.
+    """Recalls with several queries for a conversation. Made by `engine.agents.searcher(…)`.
 
     `invoke` and `ainvoke` take messages, a graph's state with "messages", or text.
     """
 
     def __init__(
-        self, engine: Serving, scope: Scope, queries: Queries | ModelQueries, limit: int, options: dict[str, Any]
+        self,
+        context: Context,
+        scope: NamespaceSource,
+        queries: Queries | ModelQueries,
+        options: RecallOptions,
     ) -> None:
-        self._engine = engine
+        self._context = context
         self._scope = scope
         self._queries = queries
-        self._limit = limit
         self._options = options
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> MultiRecall:
         """Recall for a conversation."""
-        where = self._scope.namespace(ensure_config(config))
-        queries = run(self._written(input))
-        return self._engine.recall_many(queries, where, limit=self._limit, **self._options)
+        return run(self._search(input, ensure_config(config)))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> MultiRecall:
         """The asynchronous form of `invoke`."""
-        where = self._scope.namespace(ensure_config(config))
-        queries = await arun(self._written(input))
-        return await self._engine.arecall_many(queries, where, limit=self._limit, **self._options)
+        return await arun(self._search(input, ensure_config(config)))
 
-    def _written(self, given: Any) -> Steps[list[str]]:
+    def _search(self, given: Any, config: RunnableConfig) -> Steps[MultiRecall]:
+        where = self._scope.namespace(config)
+        queries = yield from self._write_queries(given)
+        return (yield from recall_many(self._context, queries, where, **self._options))
+
+    def _write_queries(self, given: Any) -> Steps[list[str]]:
         messages = given.get("messages") if isinstance(given, dict) and "role" not in given else given
         transcript = turns_in(messages)
         said = spoken(transcript)[-TURNS:]
         if isinstance(self._queries, ModelQueries):
             written = yield from self._queries.steps(said)
         else:
-            written = yield from called(Step(self._queries, (said,)), "The writer of queries")
+            written = yield from guard_call(Step(self._queries, (said,)), "The writer of queries")
         usable = [text for text in written if isinstance(text, str) and text.strip()]
         question = question_in(transcript)
         return usable[:MOST_QUERIES] or ([question] if question else [])

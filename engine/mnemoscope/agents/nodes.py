@@ -6,30 +6,29 @@ model is down the agent goes on: the failure is logged and stands in the state.
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from langchain_core.runnables.config import var_child_runnable_config
 
-from ..consolidation.apply import Applied
+from ..consolidation.plan import Terms
+from ..consolidation.planner import Planner
+from ..consolidation.remember import remember_unread
 from ..consolidation.seen_turns import spoken, turns_in
+from ..context import Context
 from ..conversations.messages import Transcript
 from ..core.execution import Step, Steps, arun, run
 from ..core.namespaces import Namespace
 from ..core.validation import check_whole
 from ..errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
 from ..journal.provenance import came_from, thread_of
-from ..recall.pipeline import LONGEST_QUERY
+from ..recall.pipeline import LONGEST_QUERY, read_request, recall
 from ..recall.rendering import UNREADABLE, node_text
-from .scopes import Scope
-
-if TYPE_CHECKING:
-    from ..engine.serving import Serving
+from .scopes import NamespaceSource
 
 __all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
 
@@ -111,20 +110,20 @@ class Remembering:
             raise InputError("turns must be at least 1: without any there is nothing to remember.")
 
 
-def recall_node(engine: Serving, scope: Scope, how: Recalling) -> Node:
+def recall_node(context: Context, scope: NamespaceSource, how: Recalling) -> Node:
     """A node that writes what is recalled for the last question into `state[how.into]`."""
 
     def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
-        return {how.into: (yield from _recalled(engine, scope.namespace(config), state, how))}
+        return {how.into: (yield from _recall(context, scope.namespace(config), state, how))}
 
     return Node("recall", steps)
 
 
-def remember_node(engine: Serving, scope: Scope, how: Remembering) -> Node:
+def remember_node(context: Context, scope: NamespaceSource, how: Remembering) -> Node:
     """A node that remembers what is new in the conversation."""
 
     def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
-        return _told(how, (yield from _remembered(engine, scope.namespace(config), state, config, how)))
+        return _report(how, (yield from _remember(context, scope.namespace(config), state, config, how)))
 
     return Node("remember", steps)
 
@@ -148,40 +147,44 @@ def _ambient(config: RunnableConfig | None) -> Iterator[RunnableConfig]:
         var_child_runnable_config.reset(token)
 
 
-def _recalled(engine: Serving, namespace: Namespace, state: Any, how: Recalling) -> Steps[str]:
+def _recall(context: Context, namespace: Namespace, state: Any, how: Recalling) -> Steps[str]:
     query = question_in(turns_in(_part(state, how.messages_key)), how.turns)
     if not query.strip():
         return ""
-    named = ("limit", "categories", "min_similarity", "max_tokens")
-    options: dict[str, Any] = {name: getattr(how, name) for name in named}
-    call = functools.partial(engine.recall, query, namespace, **options)
+    asked = read_request(
+        query,
+        namespace,
+        context.config,
+        limit=how.limit,
+        categories=how.categories,
+        min_similarity=how.min_similarity,
+        max_tokens=how.max_tokens,
+    )
     try:
-        result = yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))
+        result = yield from recall(context, asked)
     except FAILURES as error:
         _log.warning("Nothing could be recalled, and the agent goes on without.", exc_info=error)
         return UNREADABLE
     return node_text(result)
 
 
-def _remembered(
-    engine: Serving, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
+def _remember(
+    context: Context, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
 ) -> Steps[str]:
     messages = list(_part(state, how.messages_key) or [])[-how.turns :]
     try:
         if how.submit is not None:
             yield Step(how.submit, (messages, namespace, thread_of(config)))
             return "Handed over to be remembered."
-        reason = came_from("remember node", config)
-        call = functools.partial(engine.remember_turns, messages, namespace, reason=reason)
-        acall = functools.partial(engine.aremember_turns, messages, namespace, reason=reason)
-        applied: Applied = yield Step(call, (), acall)
+        terms = Terms(reason=came_from("remember node", config))
+        applied = yield from remember_unread(context, Planner(context), turns_in(messages), namespace, terms)
     except FAILURES as error:
         _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
         return f"Not remembered yet: {type(error).__name__}; tried again after the next turn."
     return f"Remembered {len(applied)} of {len(applied.plan.facts)} facts."
 
 
-def _told(how: Remembering, text: str) -> dict[str, str]:
+def _report(how: Remembering, text: str) -> dict[str, str]:
     return {} if how.into is None else {how.into: text}
 
 

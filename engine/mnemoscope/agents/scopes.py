@@ -22,10 +22,10 @@ __all__ = [
     "NAMESPACE_KEY",
     "MissingNamespaceError",
     "NamespaceKey",
+    "NamespaceSource",
     "NamespaceTemplate",
-    "Scope",
     "SharedNamespaceWarning",
-    "scope_of",
+    "namespace_source",
 ]
 
 
@@ -43,7 +43,7 @@ class SharedNamespaceWarning(UserWarning):
     """A namespace is the same for every user of an agent, and nobody said that it is meant to be."""
 
 
-class Scope(Protocol):
+class NamespaceSource(Protocol):
     """Says in which namespace the memories of a run are."""
 
     def namespace(self, config: RunnableConfig | None) -> Namespace:
@@ -159,7 +159,7 @@ class NamespaceTemplate:
         return str(found)
 
 
-def scope_of(namespace: NamespaceTemplate | NamespaceLike | None, namespace_key: str) -> Scope:
+def namespace_source(namespace: NamespaceTemplate | NamespaceLike | None, namespace_key: str) -> NamespaceSource:
     """The scope that a caller asked for: a template where one is given, else the key."""
     if namespace is None:
         return NamespaceKey(namespace_key)

@@ -7,23 +7,26 @@ answered to it; what it cannot put right either ends the run (a missing namespac
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from ..consolidation.apply import Applied
+from ..consolidation.planner import Planner
+from ..consolidation.remember import read_terms, remember
+from ..context import Context
 from ..core.execution import Step, Steps, arun, run
 from ..core.namespaces import Namespace
+from ..core.records import MemoryRecord
 from ..core.text import shown
 from ..core.validation import check_whole
+from ..curation.edits import Patch, forget_memories, update_memory
 from ..errors import (
     ConfigurationError,
     ConflictError,
@@ -36,12 +39,11 @@ from ..errors import (
 )
 from ..extraction.documents import document_fields, document_metadata, document_text
 from ..extraction.facts import ExtractedFact
+from ..index.visibility import Visibility
 from ..journal.provenance import came_from
+from ..recall.pipeline import read_request, recall
 from ..recall.rendering import tool_text
-from .scopes import Scope
-
-if TYPE_CHECKING:
-    from ..engine.serving import Serving
+from .scopes import NamespaceSource
 
 __all__ = ["ACTIONS", "MOST_RESULTS", "Action", "Management", "memory_tools"]
 
@@ -134,38 +136,38 @@ class _Search(BaseModel):
 
 
 def memory_tools(
-    engine: Serving, scope: Scope, management: Management, *, max_tokens: int | None = None
+    context: Context, scope: NamespaceSource, management: Management, *, max_tokens: int | None = None
 ) -> list[BaseTool]:
     """The tools of an agent, sync and async; `max_tokens` is the budget of one search."""
-    return [_search_tool(engine, scope, max_tokens), _manage_tool(engine, scope, management)]
+    return [_search_tool(context, scope, max_tokens), _manage_tool(context, scope, management)]
 
 
-def _search_tool(engine: Serving, scope: Scope, max_tokens: int | None) -> BaseTool:
+def _search_tool(context: Context, scope: NamespaceSource, max_tokens: int | None) -> BaseTool:
     check_whole("max_tokens", max_tokens)
 
     def search_memory(config: RunnableConfig, **asked: Any) -> str:
-        steps = _searched(engine, scope.namespace(config), max_tokens, **asked)
-        with _told_to_the_model():
+        steps = _search(context, scope.namespace(config), max_tokens, **asked)
+        with _answer_failures():
             return run(steps)
 
     async def asearch_memory(config: RunnableConfig, **asked: Any) -> str:
-        steps = _searched(engine, scope.namespace(config), max_tokens, **asked)
-        with _told_to_the_model():
+        steps = _search(context, scope.namespace(config), max_tokens, **asked)
+        with _answer_failures():
             return await arun(steps)
 
     return _tool(search_memory, asearch_memory, _SEARCH, _Search)
 
 
-def _manage_tool(engine: Serving, scope: Scope, management: Management) -> BaseTool:
+def _manage_tool(context: Context, scope: NamespaceSource, management: Management) -> BaseTool:
     def manage_memory(config: RunnableConfig, **asked: Any) -> str:
         order = _order(scope.namespace(config), management, came_from("tool manage_memory", config), **asked)
-        with _told_to_the_model():
-            return run(_managed(engine, order))
+        with _answer_failures():
+            return run(_manage(context, order))
 
     async def amanage_memory(config: RunnableConfig, **asked: Any) -> str:
         order = _order(scope.namespace(config), management, came_from("tool manage_memory", config), **asked)
-        with _told_to_the_model():
-            return await arun(_managed(engine, order))
+        with _answer_failures():
+            return await arun(_manage(context, order))
 
     return _tool(manage_memory, amanage_memory, management.description, management.arguments())
 
@@ -182,8 +184,8 @@ def _tool(call: Any, acall: Any, description: str, arguments: type[BaseModel]) -
     )
 
 
-def _searched(
-    engine: Serving,
+def _search(
+    context: Context,
     namespace: Namespace,
     max_tokens: int | None,
     query: str,
@@ -192,15 +194,17 @@ def _searched(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Steps[str]:
-    options: dict[str, Any] = {
-        "categories": categories or None,
-        "limit": min(max(limit, 1), MOST_RESULTS),
-        "since": since,
-        "until": until,
-        "max_tokens": max_tokens,
-    }
-    call = functools.partial(engine.recall, query, namespace, **options)
-    return tool_text((yield Step(call, (), functools.partial(engine.arecall, query, namespace, **options))))
+    asked = read_request(
+        query,
+        namespace,
+        context.config,
+        categories=categories or None,
+        limit=min(max(limit, 1), MOST_RESULTS),
+        since=since,
+        until=until,
+        max_tokens=max_tokens,
+    )
+    return tool_text((yield from recall(context, asked)))
 
 
 @dataclass(frozen=True)
@@ -238,50 +242,40 @@ def _order(
     return _Order(namespace, action, key or "", text, categories, importance, metadata, reason)
 
 
-def _managed(engine: Serving, order: _Order) -> Steps[str]:
+def _manage(context: Context, order: _Order) -> Steps[str]:
     if order.action == "create":
-        return (yield from _created(engine, order))
+        return (yield from _create(context, order))
     place = (order.namespace, order.key)
-    record = yield Step(engine.get, place, engine.aget)
+    (item,) = yield Step(context.adapter.get, ([place],))
     # What a search would not show cannot be changed either.
-    if record is None or not engine.shows(record):
+    if item is None or not Visibility().shows(MemoryRecord.from_item(item), context.now()):
         raise ToolException(f"There is no memory {order.key!r}; search_memory shows the keys.")
     if order.action == "update":
-        return (yield from _updated(engine, order))
-    options: dict[str, Any] = {"key": order.key, "actor": _AGENT, "reason": order.reason}
-    forget = functools.partial(engine.forget, order.namespace, **options)
-    gone = yield Step(forget, (), functools.partial(engine.aforget, order.namespace, **options))
+        return (yield from _update(context, order))
+    gone = yield from forget_memories(context, [place], actor=_AGENT, reason=order.reason)
     return f"Forgot {order.key}." if gone else f"There is no memory {order.key!r} any more."
 
 
-def _created(engine: Serving, order: _Order) -> Steps[str]:
+def _create(context: Context, order: _Order) -> Steps[str]:
     fact = ExtractedFact(content=order.text, categories=order.categories or [], importance=order.importance)
-    options: dict[str, Any] = {"actor": _AGENT, "reason": order.reason, "metadata": order.metadata}
-    store = functools.partial(engine.remember_facts, [fact], order.namespace, **options)
-    astore = functools.partial(engine.aremember_facts, [fact], order.namespace, **options)
-    applied: Applied = yield Step(store, (), astore)
+    planner, terms = Planner(context), read_terms(metadata=order.metadata, reason=order.reason)
+    plan = planner.from_facts([fact], order.namespace, terms)
+    applied = yield from remember(context, planner, plan, _AGENT)
     if applied:
         return f"Remembered as {applied[0].key}."
     reasons = [planned.reason for planned in applied.plan.facts] or ["there is no text in it that can be kept"]
     return f"Nothing was stored: {reasons[0].rstrip('.')}."
 
 
-def _updated(engine: Serving, order: _Order) -> Steps[str]:
-    options: dict[str, Any] = {
-        "content": order.text,
-        "categories": order.categories,
-        "importance": order.importance,
-        "metadata": order.metadata,
-        "actor": _AGENT,
-        "reason": order.reason,
-    }
-    update = functools.partial(engine.update, order.namespace, order.key, **options)
-    yield Step(update, (), functools.partial(engine.aupdate, order.namespace, order.key, **options))
+def _update(context: Context, order: _Order) -> Steps[str]:
+    patch = Patch(order.text, order.categories, order.importance, metadata=order.metadata)
+    place = (order.namespace, order.key)
+    yield from update_memory(context, place, patch, actor=_AGENT, reason=order.reason)
     return f"Updated {order.key}."
 
 
 @contextmanager
-def _told_to_the_model() -> Iterator[None]:
+def _answer_failures() -> Iterator[None]:
     """What the model can put right is answered to it; a failure of ours is answered shortly, and logged in full."""
     try:
         yield

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from ..consolidation.apply import vectors_for
+from ..consolidation.remember import vectors_for
 from ..consolidation.seen_turns import spoken, unread
+from ..context import Context
 from ..conversations.messages import Transcript
 from ..core.execution import Step, Steps
 from ..core.namespaces import Namespace
@@ -30,7 +31,6 @@ from ..extraction.echoes import find_recalled, without_blanks
 from ..extraction.llm import PART_CHARACTERS
 from ..extraction.proposals import Sieve
 from ..journal.changes import Change, Edit
-from ..journal.journal import Journal
 from ..models.answers import ListForm
 from ..models.chunks import fenced, parts_of
 from ..models.client import Asker, prompt_text
@@ -101,32 +101,34 @@ class ProfileKeeper:
         changes = [(name, value, "") for name, value in stored.items() if value is not None]
         return dict(patched_fields(self.schema, document_fields(self.schema()), changes).fields)
 
-    def kept(
-        self,
-        adapter: StoreAdapter,
-        journal: Journal,
-        namespace: Namespace,
-        transcript: Transcript,
-        *,
-        at: datetime,
-        actor: str,
-        reason: str,
+    def keep(
+        self, context: Context, namespace: Namespace, transcript: Transcript, *, reason: str
     ) -> Steps[list[Change]]:
         """Change the profile of a user's namespace by the turns that were not read before.
+
+        Each of these turns is held meanwhile, so that in this process nobody reads it twice.
 
         Raises:
             ModelError: the model failed; nothing is written, and the turns count as not read.
         """
         where = profile_namespace(namespace)
+        new = yield from unread(context.adapter, where, transcript, context.now(), reader=self.key)
+        held = [("turn", *where, mark.key) for mark in new.marks]
+        return (yield from context.locks.while_held(held, self._keep(context, where, transcript, reason)))
+
+    def _keep(self, context: Context, where: Namespace, transcript: Transcript, reason: str) -> Steps[list[Change]]:
+        adapter, at = context.adapter, context.now()
         new = yield from unread(adapter, where, transcript, at, reader=self.key)
         if new.is_empty:
             return []
         (item,) = yield Step(adapter.get, ([(where, self.key)],))
-        proposed = yield from self._proposed(self.read(item), new.transcript)
+        proposed = yield from self._propose(self.read(item), new.transcript)
         for attempt in range(_ATTEMPTS):
             patch = patched_fields(self.schema, self.read(item), proposed)
             edits = (yield from self._edits(adapter, item, where, patch, at, reason)) if patch.why else []
-            commit = functools.partial(journal.commit, edits, actor=actor, also=new.marks, guards=new.guards)
+            commit = functools.partial(
+                context.journal.commit, edits, actor=context.actor, also=new.marks, guards=new.guards
+            )
             try:
                 changes: list[Change] = yield Step(commit)
             except ConflictError:
@@ -140,7 +142,7 @@ class ProfileKeeper:
                 return changes
         raise AssertionError("the last attempt returns or raises")
 
-    def _proposed(self, fields: Mapping[str, Any], transcript: Transcript) -> Steps[list[tuple[str, Any, str]]]:
+    def _propose(self, fields: Mapping[str, Any], transcript: Transcript) -> Steps[list[tuple[str, Any, str]]]:
         """What the model would change, as far as people's own words bear it out."""
         messages = transcript.messages
         recalled = find_recalled(messages)

@@ -1,1 +1,5 @@
 """Remembering off the caller's path: a durable queue and its workers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,14 +10,14 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
-from ..consolidation.apply import TERMS, terms_of
+from ..consolidation.remember import TermOptions, read_terms
 from ..consolidation.seen_turns import spoken, turns_in
-from ..core.execution import check_options, on_thread
+from ..core.execution import on_thread
 from ..core.namespaces import NamespaceLike, read_namespace
 from ..core.text import shown
 from ..core.validation import check_whole
@@ -25,7 +25,7 @@ from ..errors import ConfigurationError, ConflictError, EmbeddingError, InputErr
 from .jobs import Claim, Job, JobState
 from .queue import JobQueue
 
-__all__ = ["Background", "Pace", "check_seconds"]
+__all__ = ["Background", "Pace", "PaceOptions", "check_seconds"]
 
 
 _TRIED_AGAIN = (ConflictError, EmbeddingError, ModelError, StoreError)
@@ -76,6 +76,19 @@ class Pace:
             raise ConfigurationError("lease must be more than 0 seconds, or a job would be taken from whoever does it.")
 
 
+class PaceOptions(TypedDict, total=False):
+    """The options of `MemoryEngine.background`: the values of a `Pace`."""
+
+    workers: int
+    debounce: float
+    at_latest: float
+    attempts: int
+    backoff: float
+    lease: float
+    capacity: int
+    exit_timeout: float
+
+
 class Background:
     """Takes conversations over and has them remembered by a few threads. Made by `engine.background(…)`.
 
@@ -115,7 +128,7 @@ class Background:
         thread: str | None = None,
         *,
         after_seconds: float | None = None,
-        **terms: Any,
+        **terms: Unpack[TermOptions],
     ) -> str | None:
         """Have a conversation remembered; gives the job's id, or None where nobody said anything.
 
@@ -134,7 +147,6 @@ class Background:
             StoreError: the queue is full, or its file failed; nothing was taken over.
             ConfigurationError: it was closed, or made in another process.
         """
-        check_options("submit", terms, TERMS)
         where, transcript, kept = read_namespace(namespace), turns_in(content), _kept_terms(terms)
         if not spoken(transcript):
             if transcript.left_out.get("unreadable message"):
@@ -164,7 +176,7 @@ class Background:
         thread: str | None = None,
         *,
         after_seconds: float | None = None,
-        **terms: Any,
+        **terms: Unpack[TermOptions],
     ) -> str | None:
         """The asynchronous form of `submit`."""
         call = functools.partial(self.submit, content, namespace, thread, after_seconds=after_seconds, **terms)
@@ -353,10 +365,10 @@ def check_seconds(name: str, value: object, error: type[ConfigurationError | Inp
         raise error(f"{name} must be a number of seconds from 0 to a billion, got {shown(value)}.")
 
 
-def _kept_terms(given: Mapping[str, Any]) -> dict[str, Any]:
+def _kept_terms(given: TermOptions) -> dict[str, Any]:
     """The terms as they can be kept in the queue."""
-    terms_of(**given)
-    named = {name: value for name, value in given.items() if value is not None}
+    read_terms(**given)
+    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if "categories" in named:
         named["categories"] = list(named["categories"])
     if "metadata" in named:

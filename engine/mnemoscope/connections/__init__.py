@@ -1,1 +1,5 @@
 """Named stores and how they are opened."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

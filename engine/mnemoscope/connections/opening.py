@@ -57,12 +57,13 @@ def open_connection(
     *,
     writing: bool = True,
     touch: bool | None = None,
+    actor: str = "agent",
     environment: Mapping[str, str] = os.environ,
 ) -> MemoryEngine:
     """The engine over the store of a connection; `engine.close()` closes both.
 
     Without `writing`, and wherever the connection is read-only, nothing in the store is made or changed:
-    no table, no access note. `touch` stands in for the profile's `touch_on_recall`.
+    no table, no access note. `touch` stands in for the profile's `touch_on_recall`; changes are journalled for `actor`.
 
     Raises:
         ConfigurationError: the connection, its embedder or its profile cannot be used.
@@ -70,7 +71,7 @@ def open_connection(
     """
     opened = open_store(connection, writing=writing, environment=environment)
     try:
-        return engine_over(opened, connection, touch=touch)
+        return engine_over(opened, connection, touch=touch, actor=actor)
     except MnemoscopeError:
         opened.close()
         raise
@@ -92,7 +93,12 @@ def open_store(
 
 
 def engine_over(
-    opened: OpenedStore, connection: Connection, *, touch: bool | None = None, watcher: Watcher | None = None
+    opened: OpenedStore,
+    connection: Connection,
+    *,
+    touch: bool | None = None,
+    actor: str = "agent",
+    watcher: Watcher | None = None,
 ) -> MemoryEngine:
     """The engine over a store that is open already; the watcher is told of every call.
 
@@ -114,9 +120,9 @@ def engine_over(
     # A note of a recall is a write.
     if touch is not None or opened.closed:
         config = replace(config, touch_on_recall=bool(touch) and not opened.closed)
-    engine = _engine(view, model, config=config, next_embeddings=connection.next_embedder)
+    engine = _engine(view, model, config=config, next_embeddings=connection.next_embedder, actor=actor)
     if connection.next_embedder:
-        engine.embedder_difference()
+        engine.reembedding.difference()
     return engine
 
 

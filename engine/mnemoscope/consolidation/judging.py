@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import MemoryConfig
-from ..core.execution import Step, Steps, called
+from ..core.execution import Step, Steps, guard_call
 from ..core.records import MemoryRecord
 from ..core.text import normalise, one_line, shown
 from ..errors import ModelError
@@ -86,7 +86,7 @@ class Judging:
 
     def _ask(self, fact: ExtractedFact, similar: Similar) -> Steps[tuple[ConsolidationDecision | None, str]]:
         try:
-            answer = yield from called(Step(self._consolidator, (fact, similar)), "The judge")
+            answer = yield from guard_call(Step(self._consolidator, (fact, similar)), "The judge")
         except ModelError as error:
             return None, _failed(error)
         return _decision(answer)
@@ -118,7 +118,7 @@ class Judging:
         judge, name = self._consolidator, "judge_once" if self._is_asked_once else "judge"
         try:
             step = Step(getattr(judge, name), (requests,), getattr(judge, f"a{name}", None))
-            answer = yield from called(step, "The judge")
+            answer = yield from guard_call(step, "The judge")
         except ModelError as error:
             return _no_judgement(len(requests), _failed(error), error)
         if not isinstance(answer, Judgement) or len(answer.decisions) != len(requests):

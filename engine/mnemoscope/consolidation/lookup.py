@@ -49,7 +49,8 @@ class Known:
 
     `similar` are memories like each fact, `stones` the tombstones that suppress it, `learned` memories that
     already rest on the very turn it was taken from. `stored` holds the items of the memories by key, and of those
-    that stand where a fact's own memory would.
+    that stand where a fact's own memory would; `buried` are keys of the
+    facts at which something else was forgotten.
     """
 
     similar: list[Similar] = field(default_factory=list)
@@ -57,6 +58,12 @@ class Known:
     learned: dict[int, MemoryRecord] = field(default_factory=dict)
     vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     stored: dict[str, StoredItem] = field(default_factory=dict)
+    buried: frozenset[str] = frozenset()
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Keys that no new memory may have. An insert over a tombstone would take that out of the trash."""
+        return self.buried | self.stored.keys()
 
 
 class Lookup:
@@ -98,9 +105,14 @@ class Lookup:
             for record in (index.learned.get((fact.quote, fact.said_at), ()) if fact.quote and fact.said_at else ())
             if usable(record, self._terms, self._now)
         }
-        refs = [ref for ref in self._places(facts, namespace, similar, learned) if ref in index.position]
-        stored = yield from self._read(refs)
-        return Known(similar, self._suppressed(facts, stones, stones.cosines(matrix)), learned, vectors, stored)
+        places = self._places(facts, namespace, similar, learned)
+        stored = yield from self._read([ref for ref in places if ref in index.position])
+        suppressed = self._suppressed(facts, stones, stones.cosines(matrix))
+        where = book("tombstones", namespace)
+        found = {
+            key: stones.tombstones[at] for _, key in places if (at := stones.position.get((where, key))) is not None
+        }
+        return Known(similar, suppressed, learned, vectors, stored, self._buried(facts, found))
 
     def _by_search(
         self, facts: Sequence[ExtractedFact], namespace: Namespace, vectors: dict[str, NDArray[np.float32]]
@@ -115,8 +127,13 @@ class Lookup:
         learned = {
             at: record for at, row in enumerate(found) for record, _ in reversed(row) if _rests_on(record, facts[at])
         }
-        stored = yield from self._read(self._places(facts, namespace, similar, learned))
-        return Known(similar, self._stones_of(facts, stone_hits), learned, vectors, stored)
+        places, where = self._places(facts, namespace, similar, learned), book("tombstones", namespace)
+        items = (yield Step(self._adapter.get, ([*places, *((where, key) for _, key in places)],))) if places else []
+        found_items = [item for item in items if item is not None]
+        stored = {item.key: item for item in found_items if item.namespace == namespace}
+        there = {item.key: read_entry(item, Tombstone.from_item) for item in found_items if item.namespace == where}
+        buried = self._buried(facts, there)
+        return Known(similar, self._stones_of(facts, stone_hits), learned, vectors, stored, buried)
 
     def _nearest(self, index: ScopeIndex, matrix: NDArray[np.float32]) -> list[Similar]:
         if not len(index) or self._config.consolidation_threshold >= 1.0:
@@ -185,6 +202,16 @@ class Lookup:
         keys = {record.key for row in similar for record, _ in row} | {record.key for record in learned.values()}
         keys |= {memory_key(fact.content, self._terms, salt) for fact in facts for salt in range(KEYS_TRIED)}
         return [(namespace, key) for key in sorted(keys)]
+
+    def _buried(self, facts: Sequence[ExtractedFact], stones: Mapping[str, Tombstone | None]) -> frozenset[str]:
+        """Keys of these facts at which something else was forgotten: the memory had another text by then."""
+        return frozenset(
+            key
+            for fact in facts
+            for salt in range(KEYS_TRIED)
+            if (stone := stones.get(key := memory_key(fact.content, self._terms, salt))) is not None
+            and normalise(stone.record.content) != normalise(fact.content)
+        )
 
     def _read(self, refs: Sequence[Ref]) -> Steps[dict[str, StoredItem]]:
         items = (yield Step(self._adapter.get, (refs,))) if refs else []

@@ -81,7 +81,8 @@ class Plan:
     a model's answers, `prompt_versions` names the prompts they followed, and `prompts` holds those that do not ship
     with the library. `failure` is set where extraction failed: such a plan cannot be applied. `seconds` is how
     long planning took, model calls included. `stored` holds, by key, the item of every memory that a fact was
-    compared with, as it was read, `taken` the keys that are in use, and `vectors` the embeddings by text.
+    compared with, as it was read, `taken` the keys that are in use, and `vectors` the embeddings by text. `seen` is how
+    many plans this process had carried out nearby when memories were looked up.
     """
 
     id: str
@@ -106,3 +107,4 @@ class Plan:
     remarks: Mapping[str, int] = field(default_factory=dict)
     prompt_versions: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    seen: int = field(default=-1, repr=False)

@@ -10,24 +10,17 @@ import inspect
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..config import MemoryConfig
+from ..context import Context
 from ..conversations.messages import Message, Transcript
-from ..core.execution import Step, Steps, called
+from ..core.execution import Step, Steps, guard_call
 from ..core.namespaces import Namespace
-from ..core.times import Clock
-from ..embedding.encode import embed_texts
 from ..errors import InputError, ModelCall, ModelError
 from ..extraction.facts import ExtractedFact, Extraction, as_text, extraction_of
-from ..index.scope import IndexCache
 from ..models.client import CALLS_A_QUESTION, REPAIRED, prompt_text
-from ..stores.base import StoreAdapter
 from .decisions import Settlement, records_of
 from .drafts import drafted
 from .judging import Judging
@@ -38,28 +31,13 @@ __all__ = ["Planner", "calls_left", "label_of"]
 
 
 class Planner:
-    """Makes plans for one store with one extractor and one consolidator.
+    """Makes plans for the store of a context, with its extractor and consolidator or with another extractor."""
 
-    `require` raises where what the store holds cannot be compared with new facts.
-    """
-
-    def __init__(
-        self,
-        adapter: StoreAdapter,
-        indexes: IndexCache,
-        extractor: Any,
-        consolidator: Any,
-        config: MemoryConfig,
-        clock: Clock,
-        require: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.adapter = adapter
-        self._indexes = indexes
-        self._extractor = extractor
-        self._consolidator = consolidator
-        self._config = config
-        self._clock = clock
-        self._require = require
+    def __init__(self, context: Context, extractor: Any = None) -> None:
+        self._context = context
+        self._extractor = context.extractor if extractor is None else extractor
+        self._consolidator = context.consolidator
+        self._config = context.config
 
     def extract(self, messages: Sequence[Message]) -> Steps[Extraction]:
         """Facts out of messages, by whatever extractor there is.
@@ -74,9 +52,9 @@ class Planner:
         name = f"The extractor {label_of(self._extractor)}"
         if hasattr(self._extractor, "extract"):
             acall = getattr(self._extractor, "aextract", None)
-            found = yield from called(Step(self._extractor.extract, (messages,), acall), name)
+            found = yield from guard_call(Step(self._extractor.extract, (messages,), acall), name)
         elif text := as_text(messages):
-            found = yield from called(Step(self._extractor, (text,)), name)
+            found = yield from guard_call(Step(self._extractor, (text,)), name)
         else:
             found = Extraction([])
         return extraction_of(found, name)
@@ -87,7 +65,7 @@ class Planner:
         Raises:
             EmbedderMismatchError: nothing could be compared, so no model is asked.
         """
-        yield Step(self._require)
+        yield Step(self._context.embedders.require)
         started = time.perf_counter()
         failure: ModelError | None = None
         try:
@@ -125,15 +103,16 @@ class Planner:
             InputError: one of them is no fact.
             EmbedderMismatchError: they cannot be compared with what the store holds.
         """
-        yield Step(self._require)
+        yield Step(self._context.embedders.require)
         started = time.perf_counter()
-        now = self._clock()
+        now = self._context.now()
         # Names of runs sort as the plans were made.
         run = f"run-{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4()}"
         found = drafted(facts)
-        lookup = Lookup(self.adapter, self._indexes, self._config, terms, now)
+        seen = self._context.locks.writes(namespace)
+        lookup = Lookup(self._context.adapter, self._context.indexes, self._config, terms, now)
         known = yield from lookup.known([draft.fact for draft in found.drafts], namespace)
-        taken = frozenset(known.stored)
+        taken = known.taken
         settlement = Settlement(namespace, terms, self._config, now, run, known=records_of(known.stored), taken=taken)
         judging = Judging(self._consolidator, self._config, found.drafts, known, settlement, earlier, most_calls)
         settled, judgement = yield from judging.settled()
@@ -157,6 +136,7 @@ class Planner:
             stored=known.stored,
             taken=taken,
             vectors=known.vectors,
+            seen=seen,
         )
 
     def again(
@@ -184,11 +164,8 @@ class Planner:
             stored=made.stored,
             taken=made.taken,
             vectors=made.vectors,
+            seen=made.seen,
         )
-
-    def embed(self, texts: Sequence[str]) -> Steps[dict[str, NDArray[np.float32]]]:
-        """Unit vectors of these texts, in one batch; empty where the store keeps its embedder to itself."""
-        return embed_texts(self.adapter, texts)
 
 
 def calls_left(calls: Sequence[ModelCall]) -> int:

@@ -15,10 +15,10 @@ from .decisions import choose, edit_decision
 from .plan import Plan, PlannedFact
 from .planner import Planner
 
-__all__ = ["replanned"]
+__all__ = ["replan"]
 
 
-def replanned(planner: Planner, plan: Plan, let_in: Sequence[int], by: str) -> Steps[Plan]:
+def replan(planner: Planner, plan: Plan, let_in: Sequence[int], by: str) -> Steps[Plan]:
     """The plan for the same facts in the store as it is now, and for these of `plan.withheld`.
 
     What a person changed in the plan stays: texts, decisions, and what was left out. A fact that is let in says by

@@ -14,7 +14,17 @@ from ..core.text import one_line, shown, storable
 from ..core.times import read_time
 from ..errors import InputError
 
-__all__ = ["BLOCK_LABELS", "CALL_TYPES", "Message", "Role", "Transcript", "moment_of", "read_messages", "text_of"]
+__all__ = [
+    "BLOCK_LABELS",
+    "CALL_TYPES",
+    "Message",
+    "Role",
+    "Transcript",
+    "messages_to_text",
+    "moment_of",
+    "read_messages",
+    "text_of",
+]
 
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
@@ -89,6 +99,16 @@ def read_messages(content: object, *, skip_unreadable: bool = False) -> Transcri
     for position, value in enumerate(_sequence_of(content), start=1):
         reader.add(value, position)
     return reader.transcript()
+
+
+def messages_to_text(messages: object) -> str:
+    """The messages as lines "role: text", those without words left out.
+
+    Raises:
+        ConversationError: they are of no shape that is known.
+    """
+    said = [each for each in read_messages(messages).messages if each.text.strip()]
+    return "\n".join(f"{message.role}: {message.text}" for message in said)
 
 
 def moment_of(value: object) -> datetime | None:

@@ -1,8 +1,8 @@
-"""Steps: work that needs the outside world, yielded by a generator and run either sync or async.
+"""Steps: work that needs the outside world, yielded by a generator and driven either sync or async.
 
-A procedure that calls models, embedders and stores is written once, as a generator of `Step`s. `run` drives
-it in this thread; `arun` awaits what is asynchronous and puts the rest on a worker thread, so that neither
-form is a copy of the other and the event loop is never blocked.
+A procedure that calls models, embedders and stores is written once, as a generator of `Step`s. `run` drives it in the
+caller's thread; `arun` awaits what is asynchronous and puts the rest on a worker thread. Neither form is a copy of the
+other, and the event loop is never blocked. `verb` turns a method that returns steps into one that callers call.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ import asyncio
 import contextvars
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+import os
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 from ..errors import MnemoscopeError, ModelError
 
-__all__ = ["Step", "Steps", "arun", "called", "check_options", "on_thread", "run", "twin"]
+__all__ = ["Call", "Step", "Steps", "Verb", "arun", "guard_call", "on_thread", "once", "run", "verb"]
 
-
+Arguments = ParamSpec("Arguments")
+Owner = TypeVar("Owner")
 Result = TypeVar("Result")
+
+MOST_THREADS = 64
+"""Worker threads of this process at most. A thread waits for a store or an embedder, so many cost little."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,13 @@ Steps: TypeAlias = Generator[Step, Any, Result]
 """A procedure that yields `Step`s, is sent their results, and returns its own."""
 
 
-def called(step: Step, name: str) -> Steps[Any]:
+def once(call: Callable[[], Result], acall: Callable[[], Awaitable[Result]] | None = None) -> Steps[Result]:
+    """The procedure that makes one call and returns its result."""
+    result: Result = yield Step(call, (), acall)
+    return result
+
+
+def guard_call(step: Step, name: str) -> Steps[Any]:
     """The result of a step that calls an extractor or a judge, whoever wrote it.
 
     Raises:
@@ -57,7 +69,7 @@ def run(steps: Steps[Result]) -> Result:
         step = next(steps)
         while True:
             try:
-                value = _now(step)
+                value = _call_now(step)
             except Exception as error:  # noqa: BLE001 - handed to the procedure, which decides
                 step = steps.throw(error)
             else:
@@ -65,18 +77,21 @@ def run(steps: Steps[Result]) -> Result:
     except StopIteration as stop:
         result: Result = stop.value
         return result
+    finally:
+        # An interrupt ends the loop between two steps; what the procedure holds is released now, not by the collector.
+        steps.close()
 
 
 async def arun(steps: Steps[Result]) -> Result:
     """Drive the procedure to its end without blocking the event loop.
 
-    When the task is cancelled no further step is begun; see `on_thread` for one that has begun.
+    When the task is cancelled no further step begins; see `on_thread` for one that has begun.
     """
     try:
         step = next(steps)
         while True:
             try:
-                value = await _later(step)
+                value = await _call_later(step)
             except Exception as error:  # noqa: BLE001 - handed to the procedure, which decides
                 step = steps.throw(error)
             else:
@@ -84,6 +99,65 @@ async def arun(steps: Steps[Result]) -> Result:
     except StopIteration as stop:
         result: Result = stop.value
         return result
+    finally:
+        steps.close()
+
+
+class Call(Generic[Arguments, Result]):
+    """A verb of one object: called, it returns its result; `steps` gives the procedure, for others to build on."""
+
+    def __init__(self, procedure: Callable[Concatenate[Any, Arguments], Steps[Result]], owner: object) -> None:
+        self._procedure = procedure
+        self._owner = owner
+        self.__name__ = procedure.__name__
+        self.__doc__ = procedure.__doc__
+        self.__wrapped__ = functools.partial(procedure, owner)
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Make the call and wait for its result."""
+        return run(self._procedure(self._owner, *args, **kwargs))
+
+    def steps(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Steps[Result]:
+        """The procedure of this call, not begun."""
+        return self._procedure(self._owner, *args, **kwargs)
+
+
+class Verb(Generic[Owner, Arguments, Result]):
+    """A method written once as steps. On an object it is a `Call`; `asynchronous` makes its awaitable form."""
+
+    def __init__(self, procedure: Callable[Concatenate[Owner, Arguments], Steps[Result]]) -> None:
+        self._procedure = procedure
+        self.__name__ = procedure.__name__
+        self.__doc__ = procedure.__doc__
+        self.__wrapped__ = procedure
+
+    @overload
+    def __get__(self, owner: None, kind: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, owner: Owner, kind: type[Any]) -> Call[Arguments, Result]: ...
+    def __get__(self, owner: Owner | None, kind: type[Any]) -> Self | Call[Arguments, Result]:
+        return self if owner is None else Call(self._procedure, owner)
+
+    def __call__(self, owner: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """The call as a function of its owner."""
+        return run(self._procedure(owner, *args, **kwargs))
+
+    def asynchronous(self) -> Callable[Concatenate[Owner, Arguments], Coroutine[Any, Any, Result]]:
+        """The awaitable form of this verb, with the same arguments."""
+        procedure = self._procedure
+
+        @functools.wraps(procedure)
+        async def call(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            return await arun(procedure(self, *args, **kwargs))
+
+        call.__name__ = f"a{procedure.__name__}"
+        call.__qualname__ = procedure.__qualname__.replace(procedure.__name__, call.__name__)
+        call.__doc__ = f"The asynchronous form of `{procedure.__name__}`."
+        return call
+
+
+verb = Verb
+"""Decorates a method that returns steps."""
 
 
 async def on_thread(call: Callable[[], Result]) -> Result:
@@ -92,15 +166,15 @@ async def on_thread(call: Callable[[], Result]) -> Result:
     A call that has begun cannot be stopped. A cancelled task therefore waits for its end, so that nothing is
     written after the cancellation is through.
     """
-    work = asyncio.get_running_loop().run_in_executor(None, contextvars.copy_context().run, call)
+    work = asyncio.get_running_loop().run_in_executor(_workers(), contextvars.copy_context().run, call)
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        await _ended(work)
+        await _wait_for_end(work)
         raise
 
 
-async def _ended(work: asyncio.Future[Any]) -> None:
+async def _wait_for_end(work: asyncio.Future[Any]) -> None:
     while not work.done():
         try:
             await asyncio.wait([work])
@@ -110,12 +184,12 @@ async def _ended(work: asyncio.Future[Any]) -> None:
         work.exception()
 
 
-def _now(step: Step) -> Any:
+def _call_now(step: Step) -> Any:
     value = step.call(*step.args)
     return _wait_for(value) if inspect.isawaitable(value) else value
 
 
-async def _later(step: Step) -> Any:
+async def _call_later(step: Step) -> Any:
     if step.acall is not None:
         return await step.acall(*step.args)
     if inspect.iscoroutinefunction(step.call):
@@ -137,25 +211,25 @@ def _wait_for(value: Awaitable[Any]) -> Any:
         return pool.submit(asyncio.run, wait()).result()
 
 
-Arguments = ParamSpec("Arguments")
-Owner = TypeVar("Owner")
+# The threads are this library's own. An asynchronous store embeds on the executor of the loop, so a call of ours that
+# waited there for the store would take the very thread that the store waits for.
+_POOL: ThreadPoolExecutor | None = None
+_POOL_LOCK = threading.Lock()
 
 
-def twin(
-    method: Callable[Concatenate[Owner, Arguments], Result],
-) -> Callable[Concatenate[Owner, Arguments], Awaitable[Result]]:
-    """The asynchronous form of a method whose only outside work is the store's: it runs on a worker thread."""
-
-    async def made(self: Owner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        return await on_thread(functools.partial(method, self, *args, **kwargs))
-
-    made.__name__ = f"a{method.__name__}"
-    made.__doc__ = f"The asynchronous form of `{method.__name__}`."
-    return made
+def _workers() -> ThreadPoolExecutor:
+    global _POOL
+    with _POOL_LOCK:
+        if _POOL is None:
+            _POOL = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="mnemoscope")
+        return _POOL
 
 
-def check_options(method: str, options: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    """Refuse what the synchronous form does not take, by name."""
-    unknown = [name for name in options if name not in allowed]
-    if unknown:
-        raise TypeError(f"{method}() got an unexpected option {unknown[0]!r}; known are {', '.join(allowed)}.")
+def _forget_workers() -> None:
+    """A forked process has none of its parent's threads, and perhaps a lock that one of them held."""
+    global _POOL, _POOL_LOCK
+    _POOL, _POOL_LOCK = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_workers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ..errors import NamespaceError
@@ -13,6 +13,7 @@ __all__ = [
     "RESERVED_ROOT",
     "Namespace",
     "NamespaceLike",
+    "Scope",
     "decode_label",
     "encode_label",
     "is_reserved",
@@ -31,6 +32,36 @@ RESERVED_ROOT = "__mnemoscope__"
 
 _REFUSED_BY_STORES = re.compile(r"[.\x00]")
 _ENCODED = re.compile("%(2E|00|25)")
+
+
+class Scope(NamedTuple):
+    """A namespace or, with `subtree`, it and all below it; no label with `subtree` is the whole store."""
+
+    namespace: Namespace = ()
+    subtree: bool = False
+
+    @classmethod
+    def of(cls, namespace: NamespaceLike, *, subtree: bool = False) -> Scope:
+        """The scope that a caller names.
+
+        Raises:
+            NamespaceError: the namespace cannot be used, or it has no label without `subtree`.
+        """
+        return cls(read_prefix(namespace) if subtree else read_namespace(namespace), subtree)
+
+    @classmethod
+    def around(cls, namespace: NamespaceLike, *, subtree: bool = False) -> Scope:
+        """The same, but no label at all means the whole store.
+
+        Raises:
+            NamespaceError: the namespace cannot be used.
+        """
+        where = read_prefix(namespace)
+        return cls(where, subtree or not where)
+
+    def holds(self, namespace: Namespace) -> bool:
+        """Whether the namespace is part of this scope."""
+        return is_within(namespace, self.namespace, subtree=self.subtree)
 
 
 def read_namespace(namespace: NamespaceLike) -> Namespace:

@@ -1,1 +1,5 @@
 """Edits by hand: update, forget, merge, convert, retain, erase."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

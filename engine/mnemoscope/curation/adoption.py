@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..consolidation.apply import vectors_for
+from ..consolidation.remember import vectors_for
 from ..core.namespaces import Namespace
 from ..core.payloads import CONTENT, KIND, MADE_OF_FIELDS, cleaned_object, is_ours, place_of_text
 from ..core.records import MemoryRecord

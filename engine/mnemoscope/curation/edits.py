@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..consolidation.apply import vectors_for
+from ..consolidation.remember import vectors_for
+from ..context import Context
+from ..core.execution import Step, Steps
 from ..core.filters import Filter, compile_filter
-from ..core.namespaces import Namespace
+from ..core.namespaces import Namespace, Scope, show_namespace
 from ..core.payloads import cleaned_object
 from ..core.records import MemoryRecord, rewritten
 from ..core.text import shown, storable
 from ..core.times import aware
 from ..core.validation import check_flag, check_moment, check_number, check_object, check_text, check_texts
+from ..embedding.encode import embed_texts
 from ..errors import Conflict, ConflictError, InputError, NotFoundError
-from ..journal.changes import Edit, Tombstone
+from ..journal.access import Access
+from ..journal.changes import Change, Edit, Tombstone, book
 from ..journal.entries import required_entry
-from ..recall.access import Access
-from ..stores.base import KEEP, Keep, Ref, StoredItem, Vectors
+from ..stores.base import EMBED_AGAIN, KEEP, Keep, Ref, StoredItem, Vectors
 from ..stores.values import same_json
 
 __all__ = [
@@ -29,12 +33,19 @@ __all__ = [
     "allow_edit",
     "check_unchanged",
     "forget_edit",
+    "forget_memories",
+    "load_with_vectors",
     "patched",
+    "read_stones",
     "relabel_edit",
+    "relabel_memories",
     "restore_edit",
+    "restore_memories",
     "select",
+    "select_memories",
     "stale",
     "update_edit",
+    "update_memory",
 ]
 
 
@@ -56,6 +67,10 @@ class Forgotten(int):
         made.group = group
         made.sample = sample
         return made
+
+    def __getnewargs__(self) -> tuple[int, str | None, list[MemoryRecord]]:  # type: ignore[override]
+        # Copies and what is pickled are made by these.
+        return int(self), self.group, self.sample
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,8 @@ class Selection:
         if all(getattr(self, name) is None for name in self.__dataclass_fields__):
             raise InputError(
                 "forget needs at least one criterion: key, keys, categories, older_than, not_recalled_since, "
-                "importance_below, source or filter. To empty a whole namespace, use clear(namespace, confirm=…)."
+                "importance_below, source or filter. To empty a whole namespace, use "
+                "curation.clear(namespace, confirm=…)."
             )
 
 
@@ -285,3 +301,120 @@ def _moment(bound: datetime | timedelta, now: datetime) -> datetime:
     except OverflowError:
         # Nothing is older than time itself.
         return aware(datetime.min)
+
+
+def update_memory(
+    context: Context,
+    ref: Ref,
+    patch: Patch,
+    *,
+    expected_revision: int | None = None,
+    expected: MemoryRecord | None = None,
+    actor: str | None = None,
+    reason: str = "",
+) -> Steps[Change]:
+    """Change fields of the memory at this place; see `MemoryEngine.update`."""
+    adapter, (where, key) = context.adapter, ref
+    vectors = (yield from embed_texts(adapter, [patch.text])) if patch.text else {}
+    (item,) = yield Step(adapter.get, ([ref],))
+    check_unchanged(item, expected)
+    edit = update_edit(
+        item, where, key, patch, vectors, context.now(), expected_revision=expected_revision, reason=reason
+    )
+    (change,) = yield Step(context.commit, ([edit], actor))
+    made: Change = change
+    return made
+
+
+def relabel_memories(
+    context: Context,
+    refs: Sequence[Ref],
+    patch: Patch,
+    *,
+    add_categories: Sequence[str],
+    drop_categories: Sequence[str],
+    actor: str | None,
+    reason: str,
+) -> Steps[list[Change]]:
+    """Change the labels of the memories at these places as one group; see `Curation.relabel`."""
+    items = yield Step(context.adapter.get, (refs,))
+    edits = [
+        relabel_edit(item, place, patch, add_categories, drop_categories, context.now(), reason=reason)
+        for place, item in zip(refs, items, strict=True)
+    ]
+    changes: list[Change] = yield Step(context.commit, ([edit for edit in edits if edit is not None], actor))
+    return changes
+
+
+def select_memories(context: Context, namespace: Namespace, selection: Selection) -> Steps[list[Ref]]:
+    """The places of the memories of a namespace that meet every criterion."""
+    records: Sequence[MemoryRecord]
+    if selection.keys is not None:
+        places = [(namespace, key) for key in dict.fromkeys(selection.keys)]
+        items = (yield Step(context.adapter.get, (places,))) if places else []
+        records = [MemoryRecord.from_item(item) for item in items if item is not None]
+    else:
+        index = yield Step(context.index, (Scope(namespace),))
+        records = index.records
+    is_asked = selection.not_recalled_since is not None
+    access = (yield Step(context.access.of, (namespace,))) if is_asked else {}
+    return [(record.namespace, record.key) for record in select(records, selection, access, context.now())]
+
+
+def forget_memories(
+    context: Context,
+    refs: Sequence[Ref],
+    *,
+    dry_run: bool = False,
+    actor: str | None = None,
+    reason: str = "",
+) -> Steps[Forgotten]:
+    """Withdraw the memories at these places as one group; those that are not there are passed over."""
+    items = [item for item in ((yield Step(context.adapter.get, (refs,))) if refs else []) if item is not None]
+    sample = [MemoryRecord.from_item(item) for item in items[:SAMPLE]]
+    if dry_run or not items:
+        return Forgotten(len(items), None, sample)
+    edits = [forget_edit(item, reason) for item in items]
+    changes = yield Step(context.commit, (edits, actor))
+    return Forgotten(len(changes), changes[0].group if changes else None, sample)
+
+
+def restore_memories(
+    context: Context, refs: Sequence[Ref], *, actor: str | None = None, reason: str = ""
+) -> Steps[list[Change]]:
+    """Bring the memories that were forgotten at these places back as they were, as one group.
+
+    Raises:
+        NotFoundError: one of them was not forgotten.
+        ConflictError: at one of the places a memory exists again; nothing is brought back.
+    """
+    stones = yield from read_stones(context, refs)
+    edits = [restore_edit(required_entry(item, Tombstone.from_item), vectors, reason) for item, vectors in stones]
+    changes: list[Change] = yield Step(context.commit, (edits, actor))
+    return changes
+
+
+def read_stones(context: Context, refs: Sequence[Ref]) -> Steps[list[tuple[StoredItem, Vectors]]]:
+    """The tombstones of these places with their vectors, in order.
+
+    Raises:
+        NotFoundError: one of them was not forgotten.
+    """
+    places = [(book("tombstones", namespace), key) for namespace, key in refs]
+    found = yield from load_with_vectors(context, places)
+    for (where, key), at in zip(refs, places, strict=True):
+        if at not in found:
+            raise NotFoundError(
+                f"Nothing forgotten has the key {key!r} in {show_namespace(where)}; see curation.trash()."
+            )
+    return [found[at] for at in places]
+
+
+def load_with_vectors(context: Context, places: Sequence[Ref]) -> Steps[dict[Ref, tuple[StoredItem, Vectors]]]:
+    """The items at these places with their vectors; where vectors cannot be read, the store embeds again."""
+    if not places:
+        return {}
+    adapter = context.adapter
+    snapshot = yield Step(functools.partial(adapter.load, places[0][0], keys=places))
+    vectors = snapshot.vectors_by_item() if adapter.abilities.reads_vectors else [EMBED_AGAIN] * len(snapshot.items)
+    return {item.ref: (item, each) for item, each in zip(snapshot.items, vectors, strict=True)}

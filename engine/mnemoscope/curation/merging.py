@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..consolidation.apply import vectors_for
 from ..consolidation.decisions import merged_names
+from ..consolidation.remember import vectors_for
 from ..core.namespaces import Namespace, show_namespace
 from ..core.payloads import cleaned_object
 from ..core.records import MemoryRecord, rewritten

@@ -11,9 +11,9 @@ from ..core.namespaces import Namespace
 from ..core.records import MemoryRecord
 from ..core.validation import check_given, check_kind
 from ..errors import Conflict, ConflictError, InputError
+from ..journal.access import Access
 from ..journal.changes import Edit, book
 from ..journal.entries import required_entry
-from ..recall.access import Access
 from ..stores.base import StoreAdapter, StoredItem, Write
 from .edits import Selection, forget_edit, select
 

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.execution import Step, Steps
+from ..core.execution import Step, Steps, run
 from ..errors import EmbeddingError, MnemoscopeError
 from ..stores.base import StoreAdapter
 from .identity import made_by
 from .named import identity_of
 
-__all__ = ["embed_query", "embed_texts", "unit_vectors"]
+__all__ = ["embed_in_batches", "embed_query", "embed_texts", "unit_vectors"]
+
+EMBEDDED_AT_ONCE = 1_000
+"""Texts of one call where many are embedded: enough to keep an embedder busy, few enough to hold in memory."""
 
 
 def embed_texts(adapter: StoreAdapter, texts: Sequence[str]) -> Steps[dict[str, NDArray[np.float32]]]:
@@ -31,6 +34,14 @@ def embed_texts(adapter: StoreAdapter, texts: Sequence[str]) -> Steps[dict[str, 
     found = yield from _called(Step(embeddings.embed_documents, (wanted,), embeddings.aembed_documents))
     matrix = unit_vectors(found, len(wanted), dimensions)
     return {text: made_by(row, maker) for text, row in zip(wanted, matrix, strict=True)}
+
+
+def embed_in_batches(adapter: StoreAdapter, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    """The same for any number of texts, in this thread, `EMBEDDED_AT_ONCE` in one call."""
+    vectors: dict[str, NDArray[np.float32]] = {}
+    for start in range(0, len(texts), EMBEDDED_AT_ONCE):
+        vectors |= run(embed_texts(adapter, texts[start : start + EMBEDDED_AT_ONCE]))
+    return vectors
 
 
 def embed_query(adapter: StoreAdapter, query: str) -> Steps[NDArray[np.float32]]:

@@ -1,5 +1,5 @@
 """`MemoryEngine`, the one entry to this library."""
 
-from .facade import MemoryEngine
+import lazy_loader
 
-__all__ = ["MemoryEngine"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from ..core.text import shown
 from ..errors import InputError
 
-__all__ = ["METRICS", "Interval", "Places", "interval", "measure", "metric_help", "read_metric"]
+__all__ = ["DEFAULT_METRICS", "METRICS", "Interval", "Places", "interval", "measure", "metric_help", "read_metric"]
+
+DEFAULT_METRICS = ("recall@5", "recall@10", "precision@5", "mrr", "ndcg@10")
+"""What is measured where nobody says what."""
 
 
 METRICS: dict[str, str] = {

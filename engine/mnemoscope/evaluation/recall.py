@@ -14,25 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import MemoryConfig
+from ..context import Context
 from ..core.execution import run
+from ..core.namespaces import Scope
 from ..core.records import MemoryRecord
 from ..core.text import normalise
-from ..core.times import utc_now
 from ..embedding.encode import embed_query
-from ..engine.facade import MemoryEngine
 from ..errors import InputError
 from ..index.visibility import Drop, Visibility
 from ..recall.cases import Case
+from ..recall.pipeline import read_request, recall
 from ..recall.profiles import Profile
 from ..recall.ranking import Candidates
 from ..recall.result import gather
 from ..recall.scoring import contributions
-from .metrics import Interval, Places, interval, measure
+from .metrics import DEFAULT_METRICS, Interval, Places, interval, measure
 
-__all__ = ["DEFAULT_METRICS", "CaseChange", "Comparison", "Evaluation", "Judged", "collect", "compare", "evaluate"]
+__all__ = ["CaseChange", "Comparison", "Evaluation", "Judged", "collect", "compare", "evaluate"]
 
-
-DEFAULT_METRICS = ("recall@5", "recall@10", "precision@5", "mrr", "ndcg@10")
 
 _SEARCHED = 200
 _WORDS = 0.5
@@ -115,7 +114,7 @@ class Comparison:
 
 
 def collect(
-    engine: MemoryEngine,
+    context: Context,
     cases: Sequence[Case],
     *,
     source: str | None = None,
@@ -128,14 +127,14 @@ def collect(
         StoreError: the store failed.
         EmbeddingError: the embedder failed, or is not the one whose vectors the store holds.
     """
-    engine.require_embedder()
-    moment = now or utc_now()
+    context.embedders.require()
+    moment = now or context.now()
     # With words among the candidates, profiles that weigh them can be compared with those that do not.
-    config = replace(engine.config, lexical_weight=engine.config.lexical_weight or _WORDS)
+    config = replace(context.config, lexical_weight=context.config.lexical_weight or _WORDS)
     visibility = Visibility(source, include_private)
-    if engine.adapter.abilities.reads_vectors and engine.adapter.embeddings is not None:
-        return _from_indexes(engine, cases, visibility, config, moment)
-    return [_from_search(engine, each, source, include_private, config) for each in cases]
+    if context.adapter.abilities.reads_vectors and context.adapter.embeddings is not None:
+        return _from_indexes(context, cases, visibility, config, moment)
+    return [_from_search(context, each, source, include_private, config) for each in cases]
 
 
 def evaluate(
@@ -168,10 +167,10 @@ def compare(evaluation: Evaluation, one: str, other: str, metric: str) -> Compar
 
 
 def _from_indexes(
-    engine: MemoryEngine, cases: Sequence[Case], visibility: Visibility, config: MemoryConfig, now: datetime
+    context: Context, cases: Sequence[Case], visibility: Visibility, config: MemoryConfig, now: datetime
 ) -> list[Judged]:
-    vectors = {query: run(embed_query(engine.adapter, query)) for query in dict.fromkeys(each.query for each in cases)}
-    indexes = {namespace: engine.index(namespace) for namespace in dict.fromkeys(each.namespace for each in cases)}
+    vectors = {query: run(embed_query(context.adapter, query)) for query in {each.query for each in cases}}
+    indexes = {namespace: context.index(Scope(namespace)) for namespace in {each.namespace for each in cases}}
     found = []
     for each in cases:
         index = indexes[each.namespace]
@@ -181,17 +180,18 @@ def _from_indexes(
 
 
 def _from_search(
-    engine: MemoryEngine, case: Case, source: str | None, include_private: bool, config: MemoryConfig
+    context: Context, case: Case, source: str | None, include_private: bool, config: MemoryConfig
 ) -> Judged:
-    result = engine.recall(
+    asked = read_request(
         case.query,
         case.namespace,
+        config,
         limit=_SEARCHED,
         source=source,
         include_private=include_private,
-        config=config,
         touch=False,
     )
+    result = run(recall(context, asked))
     records = result.ranking.candidates.records
     by_place = sorted(range(len(records)), key=lambda at: (records[at].namespace, records[at].key))
     place_rank = np.empty(len(records), np.int64)

@@ -1,4 +1,4 @@
-"""Tuning: a search for weights that serve the cases better, found on one half of them and judged on the other."""
+"""WeightSearch: a search for weights that serve the cases better, found on one half of them and judged on the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..recall.profiles import Profile
 from .metrics import Interval, Places, interval, measure, read_metric
 from .recall import Comparison, Evaluation, Judged, compare, evaluate
 
-__all__ = ["GRID", "MIN_SCORES", "Floor", "PlateauPoint", "Trial", "Tuning", "floors", "halves", "search"]
+__all__ = ["GRID", "MIN_SCORES", "Floor", "PlateauPoint", "Trial", "WeightSearch", "floors", "halves", "search"]
 
 
 GRID: dict[str, tuple[float, ...]] = {
@@ -55,7 +55,7 @@ class PlateauPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tuning:
+class WeightSearch:
     """What a search found.
 
     `chosen` is the trial nearest to the present configuration among all that are as good as the best, as far as
@@ -114,7 +114,7 @@ def search(
     *,
     metric: str = "ndcg@10",
     watch: Watch | None = None,
-) -> Tuning:
+) -> WeightSearch:
     """Try the grid on one half of the cases, and judge what is found on the other.
 
     Raises:
@@ -142,7 +142,7 @@ def search(
     nearest = min(plateau, key=lambda trial: (_distance(trial.config, present), -trial.mean))
     tried_floors, chosen = _with_minimum(searched, nearest.config, metric)
     evaluation = _judge(held_out, present, chosen.config, metric)
-    return Tuning(
+    return WeightSearch(
         metric=metric,
         searched=len(searched),
         held_out=len(held_out),

@@ -59,7 +59,7 @@ def check_contents(connection: Connection, environment: Mapping[str, str]) -> It
 
 def check_identity(engine: MemoryEngine) -> Check:
     """Whether the store names the embedder in use as the maker of its vectors."""
-    engine.embedder_difference()
+    engine.reembedding.difference()
     stored, present = stored_identity(engine.adapter), present_identity(engine.adapter)
     if present is None:
         return Check("Embedder identity", "skipped", "the store embeds by itself and does not say how")
@@ -73,7 +73,7 @@ def check_identity(engine: MemoryEngine) -> Check:
 
 def check_itself(engine: MemoryEngine) -> Check:
     """Whether a memory's own text finds that memory first; nothing is written for it."""
-    if engine.embedder_difference():
+    if engine.reembedding.difference():
         report = "nothing is found by its meaning: the vectors are by another embedder, so recall goes by words alone"
         return Check("Self-check", "bad", report, _OTHER_EMBEDDER, _REEMBED)
     sample = sample_of(engine)

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.namespaces import Namespace
+from ..core.namespaces import Namespace, Scope, is_reserved
 from ..core.records import MemoryRecord
 from ..journal.changes import Tombstone
 from ..journal.entries import read_entry
@@ -34,9 +34,6 @@ __all__ = ["IndexCache", "ScopeIndex", "Turn", "index_of"]
 
 Turn: TypeAlias = tuple[str, datetime]
 """A turn as evidence knows it: the quote and when it was said."""
-
-Scope: TypeAlias = tuple[Namespace, bool]
-"""A namespace, and whether all below it counts too."""
 
 # What one record costs beside its text and vector, its words and columns included, and what one piece of evidence
 # does: measured on records of the usual shape.
@@ -177,6 +174,7 @@ class IndexCache:
         # What waits for the same index to be built waits for one of these, which live as long as that takes.
         self._building: WeakValueDictionary[Scope, _Turn] = WeakValueDictionary()
         self._lock = threading.Lock()
+        self._counted: tuple[Hashable | None, dict[Namespace, int]] | None = None
         weakref.finalize(self, self._budget.end, self._owner)
 
     @property
@@ -191,7 +189,7 @@ class IndexCache:
 
     def get(self, namespace: Namespace, *, subtree: bool = False) -> ScopeIndex:
         """The index of this scope as the store is now."""
-        scope = (namespace, subtree)
+        scope = Scope(namespace, subtree)
         with self._lock:
             turn = self._building.setdefault(scope, _Turn())
         with turn.lock:
@@ -205,6 +203,19 @@ class IndexCache:
                 index = self._build(namespace, subtree, token)
             self._budget.keep(self._owner, scope, index)
         return index
+
+    def counts(self, prefix: Namespace = ()) -> dict[Namespace, int]:
+        """Memories of each namespace that is or lies below the prefix, without our own entries.
+
+        Those of the whole store are counted again only where something was written since.
+        """
+        if prefix:
+            return _without_entries(self._adapter.counts(prefix))
+        token = self._adapter.token((), subtree=True)
+        before = self._counted
+        if before is None or token is None or before[0] != token:
+            before = self._counted = (token, _without_entries(self._adapter.counts(())))
+        return dict(before[1])
 
     def drop(self) -> None:
         """Forget every cached index."""
@@ -238,6 +249,10 @@ class IndexCache:
         known = dict(zip(old.position, old.markers, strict=True))
         fresh = {ref for ref, marker in present.items() if known.get(ref, _NONE) != marker}
         return fresh | {ref for ref in known if ref not in present}
+
+
+def _without_entries(counts: Mapping[Namespace, int]) -> dict[Namespace, int]:
+    return {namespace: count for namespace, count in counts.items() if not is_reserved(namespace)}
 
 
 def index_of(namespace: Namespace, subtree: bool, snapshot: Snapshot) -> ScopeIndex:

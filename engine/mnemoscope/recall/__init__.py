@@ -1,1 +1,5 @@
 """From a request to candidates, a ranking, a result and its explanation."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

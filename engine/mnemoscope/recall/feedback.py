@@ -11,10 +11,10 @@ from ..core.namespaces import Namespace
 from ..core.text import shown
 from ..core.times import from_iso, to_iso
 from ..errors import ConflictError, NotFoundError
+from ..journal.access import AccessLog, Recalled
 from ..journal.changes import book
 from ..journal.entries import read_entry
 from ..stores.base import Guard, StoreAdapter, Write
-from .access import AccessLog, Recalled
 from .cases import Case, case
 
 __all__ = ["Feedback", "FeedbackBook", "cases_of", "recall_of"]

@@ -6,16 +6,16 @@ import functools
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..config import MemoryConfig
-from ..core.namespaces import Namespace
+from ..core.namespaces import Namespace, Scope
 from ..core.records import MemoryRecord
 from ..core.text import one_line
 from ..index.lexical import LexicalIndex
@@ -49,6 +49,17 @@ class MemoryMatch:
     def match_reasons(self) -> list[str]:
         """Which parts speak for it: "semantic", "recency", "importance"."""
         return reasons_of(self.parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The match as a JSON object: where the memory is, its stored value, and the score with its parts."""
+        return {
+            "namespace": list(self.record.namespace),
+            "key": self.record.key,
+            "value": self.record.to_value(),
+            "score": self.score,
+            "similarity": self.similarity,
+            "parts": [asdict(part) for part in self.parts],
+        }
 
     def format(self) -> str:
         """One line for a prompt: score, text, categories. Stored line breaks cannot make a second line."""
@@ -101,34 +112,46 @@ class _DroppedList(Sequence[Dropped]):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class RecallResult(Sequence[MemoryMatch]):
-    """The memories recalled, best first, and the account of how they were chosen.
+class RecallResult(list[MemoryMatch]):
+    """The memories recalled, best first: a list of matches that also keeps the account of how they were chosen.
 
     `exact` says whether this is proven to be the true top-k; `examined` of `total` memories were considered.
     `timings` are seconds by step. `id` names the recall, for feedback. `as_of` is the moment at which the store is
     looked at, None for now. `embedder` is the one in use, and `notice` says where it could not be used, and why.
-    `counting` counts the scope, once at most: a copy, or what is pickled, knows the count.
+    A copy, and what is pickled, keeps the account; a slice, a sum and what a checkpoint gives back are plain lists.
     """
 
-    query: str
-    namespace: Namespace
-    ranking: Ranking
-    limit: int
-    min_score: float
-    min_similarity: float | None
-    timings: Mapping[str, float]
-    id: str = field(default_factory=lambda: f"recall-{uuid.uuid4()}")
-    max_tokens: int | None = None
-    as_of: datetime | None = None
-    embedder: str = ""
-    notice: str = ""
-    counting: Callable[[], int] = field(default=lambda: 0, repr=False)
-
-    @cached_property
-    def matches(self) -> list[MemoryMatch]:
-        """The recalled memories, best first."""
-        return [self._match(int(at)) for at in self.ranking.order]
+    def __init__(
+        self,
+        query: str,
+        namespace: Namespace,
+        ranking: Ranking,
+        limit: int,
+        min_score: float,
+        min_similarity: float | None,
+        timings: Mapping[str, float],
+        *,
+        id: str = "",
+        max_tokens: int | None = None,
+        as_of: datetime | None = None,
+        embedder: str = "",
+        notice: str = "",
+        counting: Callable[[], int] = lambda: 0,
+    ) -> None:
+        super().__init__(_match(ranking, int(at)) for at in ranking.order)
+        self.query = query
+        self.namespace = namespace
+        self.ranking = ranking
+        self.limit = limit
+        self.min_score = min_score
+        self.min_similarity = min_similarity
+        self.timings = timings
+        self.id = id or f"recall-{uuid.uuid4()}"
+        self.max_tokens = max_tokens
+        self.as_of = as_of
+        self.embedder = embedder
+        self.notice = notice
+        self._counting = counting
 
     @property
     def exact(self) -> bool:
@@ -144,7 +167,7 @@ class RecallResult(Sequence[MemoryMatch]):
     def total(self) -> int:
         """How many memories the scope holds; counted now where the search proved its result without."""
         known = self.ranking.candidates.total
-        return known if known is not None else self.counting()
+        return known if known is not None else self._counting()
 
     @property
     def dropped(self) -> Sequence[Dropped]:
@@ -158,46 +181,57 @@ class RecallResult(Sequence[MemoryMatch]):
         found = zip(codes.tolist(), counts.tolist(), strict=True)
         return {Drop(code): count for code, count in found if code != Drop.NONE}
 
-    def rerank(self, config: MemoryConfig, *, limit: int | None = None, min_score: float | None = None) -> RecallResult:
+    def rerank(
+        self,
+        config: MemoryConfig,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        min_similarity: float | Literal["as before"] | None = "as before",
+        max_tokens: int | Literal["as before"] | None = "as before",
+    ) -> RecallResult:
         """The same candidates under another configuration; no store, embedding or model call.
 
-        Minimums stay as they were asked for; those that came from the configuration come from the new one.
+        Cutoffs that are not given stay as they were asked for; those that came from the configuration come from the
+        new one.
         """
         limit = self.limit if limit is None else limit
         before = self.ranking.config
         if min_score is None:
             min_score = config.min_score if self.min_score == before.min_score else self.min_score
-        least = self.min_similarity
-        if (least or 0.0) == before.min_similarity:
+        budget = self.max_tokens if max_tokens == "as before" else max_tokens
+        least = self.min_similarity if min_similarity == "as before" else min_similarity
+        if min_similarity == "as before" and (least or 0.0) == before.min_similarity:
             least = least if config.min_similarity == before.min_similarity else config.min_similarity or None
         started = time.perf_counter()
         candidates = self.ranking.candidates
         if candidates.total is None or len(candidates) < candidates.total:
             # What was searched proved the old top alone.
             candidates = replace(candidates, exact=_proven(candidates, config, limit))
-        ranking = rank(
-            candidates, config, limit=limit, min_score=min_score, min_similarity=least, max_tokens=self.max_tokens
+        ranking = rank(candidates, config, limit=limit, min_score=min_score, min_similarity=least, max_tokens=budget)
+        return RecallResult(
+            self.query,
+            self.namespace,
+            ranking,
+            limit,
+            min_score,
+            least,
+            {"rank": time.perf_counter() - started},
+            id=self.id,
+            max_tokens=budget,
+            as_of=self.as_of,
+            embedder=self.embedder,
+            notice=self.notice,
+            counting=self._counting,
         )
-        timings = {"rank": time.perf_counter() - started}
-        return replace(self, ranking=ranking, limit=limit, min_score=min_score, min_similarity=least, timings=timings)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The matches as JSON values, best first."""
+        return [match.to_json() for match in self]
 
     def __getstate__(self) -> dict[str, Any]:
         # What counts holds the store, which no copy may share.
-        return {**self.__dict__, "counting": functools.partial(int, self.total)}
-
-    def __len__(self) -> int:
-        return len(self.ranking.order)
-
-    @overload
-    def __getitem__(self, at: int) -> MemoryMatch: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[MemoryMatch]: ...
-    def __getitem__(self, at: int | slice) -> MemoryMatch | Sequence[MemoryMatch]:
-        return self.matches[at]
-
-    def _match(self, at: int) -> MemoryMatch:
-        parts = self.ranking.parts_at(at)
-        return MemoryMatch(self.ranking.candidates.records[at], float(self.ranking.scores[at]), parts[0].raw, parts)
+        return {**self.__dict__, "_counting": functools.partial(int, self.total)}
 
     def _detail(self, at: int) -> str:
         reason = Drop(int(self.ranking.reasons[at]))
@@ -208,13 +242,18 @@ class RecallResult(Sequence[MemoryMatch]):
             raw = self.ranking.raw[0, at]
             known = "unknown" if np.isnan(raw) else f"{raw:.3f}"
             return f"similarity {known} is below the minimum of {self.min_similarity:.3f}"
-        if reason is Drop.BEYOND_LIMIT and len(self):
+        if reason is Drop.BEYOND_LIMIT and self:
             last = float(self.ranking.scores[self.ranking.order[-1]])
             return f"score {score:.3f}, {last - score:.3f} below the last of the {len(self)} returned"
         if reason is Drop.BEYOND_TOKENS:
             cost = tokens_of(prompt_line(self.ranking.candidates.records[at], score) + "\n")
             return f"its {cost} tokens are beyond the token budget of {self.max_tokens}"
         return reason.label
+
+
+def _match(ranking: Ranking, at: int) -> MemoryMatch:
+    parts = ranking.parts_at(at)
+    return MemoryMatch(ranking.candidates.records[at], float(ranking.scores[at]), parts[0].raw, parts)
 
 
 def gather(
@@ -243,14 +282,13 @@ def gather(
 
 def widen(
     adapter: StoreAdapter,
-    namespace: Namespace,
+    scope: Scope,
     query: str,
     visibility: Visibility,
     config: MemoryConfig,
     now: datetime,
     *,
     limit: int,
-    subtree: bool = False,
 ) -> Candidates:
     """Candidates from the store's own search, widened until no unseen memory could enter the top `limit`.
 
@@ -260,9 +298,9 @@ def widen(
     """
     asked, total = min(max(limit, 1) * config.recall_oversample, SEARCH_LIMIT), None
     while True:
-        hits = adapter.search(namespace, query, asked, subtree=subtree)
+        hits = adapter.search(scope.namespace, query, asked, subtree=scope.subtree)
         if total is None and (len(hits) < asked or asked >= SEARCH_LIMIT):
-            total = count_of(adapter, namespace, subtree=subtree)
+            total = count_of(adapter, scope)
         seen_all = total is not None and len(hits) >= total
         candidates = _from_hits(hits, query, visibility, config, now, total=total, exact=seen_all)
         if seen_all or _proven(candidates, config, limit):
@@ -273,9 +311,9 @@ def widen(
         asked = min(asked * _WIDER, SEARCH_LIMIT)
 
 
-def count_of(adapter: StoreAdapter, namespace: Namespace, *, subtree: bool) -> int:
+def count_of(adapter: StoreAdapter, scope: Scope) -> int:
     """How many items the scope holds. A store that does not count has all of them read for it."""
-    return sum(count for found, count in adapter.counts(namespace).items() if subtree or found == namespace)
+    return sum(count for found, count in adapter.counts(scope.namespace).items() if scope.holds(found))
 
 
 def _lexical_share(lexical: LexicalIndex, query: str) -> NDArray[np.float64]:

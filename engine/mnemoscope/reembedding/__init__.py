@@ -1,1 +1,5 @@
 """Taking a store over to another embedder while it is in use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,14 +1,13 @@
-"""`Reembedding`: the part of `MemoryEngine` that takes a store over to another embedder, while it is in use."""
+"""`Reembedding`: takes a store over to another embedder, while it is in use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..core.execution import twin
+from ..context import Context
 from ..core.text import shown
-from ..core.times import Clock
-from ..embedding.active import Embedders, changer_of, seen_alone
+from ..embedding.active import changer_of, seen_alone
 from ..embedding.identity import EmbedderIdentity, mismatch
 from ..errors import (
     ConfigurationError,
@@ -18,7 +17,7 @@ from ..errors import (
     NotFoundError,
     PermissionDeniedError,
 )
-from ..stores.base import Guard, StoreAdapter, Write
+from ..stores.base import Guard, Write
 from ..stores.staging import Staging
 from ..stores.view import View
 from .job import Pace, ReembedJob
@@ -28,29 +27,27 @@ __all__ = ["Reembedding"]
 
 
 class Reembedding:
-    """The part of `MemoryEngine` for a change of embedder."""
+    """A change of embedder: whether one is due, making it, and following it. Made by `engine.reembedding`."""
 
-    adapter: StoreAdapter
-    actor: str
-    _clock: Clock
-    _embedders: Embedders
+    def __init__(self, context: Context) -> None:
+        self._context = context
 
-    def embedder_difference(self) -> str:
+    def difference(self) -> str:
         """How the embedder in use differs from the one whose vectors the store holds; empty where it does not.
 
         Where the store has gone over to the embedder that is named as the next one, the engine follows.
         """
-        return self._embedders.check()
+        return self._context.embedders.check()
 
-    def require_embedder(self) -> None:
+    def require(self) -> None:
         """Refuse work whose similarities would mean nothing.
 
         Raises:
             EmbedderMismatchError: the embedder in use is not the one whose vectors the store holds.
         """
-        self._embedders.require()
+        self._context.embedders.require()
 
-    def reembed(
+    def start(
         self,
         *,
         rate: float | None = None,
@@ -87,26 +84,26 @@ class Reembedding:
         pace = _pace(rate, batch, attempts)
         staging = self._staging()
         self._check_open()
-        known = self._embedders.target(back=back, again=again)
-        state = self._begun(staging, known.identity, pace, actor or self.actor, again=again)
-        job = ReembedJob(self.adapter, staging, state, known, pace, clock=self._clock, told=progress)
+        known = self._context.embedders.target(back=back, again=again)
+        state = self._begun(staging, known.identity, pace, actor or self._context.actor, again=again)
+        job = ReembedJob(self._context.adapter, staging, state, known, pace, clock=self._context.clock, told=progress)
         ended = job.run(reason)
-        self._embedders.check()
+        self._context.embedders.check()
         return replace(ended, kept_bytes=staging.size().nbytes)
 
-    def reembedding(self) -> ReembedState | None:
+    def status(self) -> ReembedState | None:
         """The change of embedder as it stands, whoever works at it; None where there is none. Nothing is written."""
-        item = self.adapter.get([REEMBEDDING_AT])[0]
+        item = self._context.adapter.get([REEMBEDDING_AT])[0]
         state = None if item is None else ReembedState.from_value(item.value)
-        changer = changer_of(self.adapter)
+        changer = changer_of(self._context.adapter)
         if state is None or changer is None:
             return state
         size = changer.staging.size()
         if state.state == "done":
             return replace(state, kept_bytes=size.nbytes)
-        return replace(state, total=size.total, staged=min(size.staged, size.total)).as_seen(self._clock())
+        return replace(state, total=size.total, staged=min(size.staged, size.total)).as_seen(self._context.now())
 
-    def pause_reembedding(self) -> ReembedState:
+    def pause(self) -> ReembedState:
         """Have whoever works at it stop after the call that is under way; what is made stays.
 
         Raises:
@@ -115,11 +112,11 @@ class Reembedding:
         state, value = self._noted()
         if state is None or state.state != "running":
             raise NotFoundError("No change of embedder is under way, so there is nothing to pause.")
-        paused = replace(state, state="paused", at=self._clock())
-        self.adapter.write([Write(*REEMBEDDING_AT, paused.to_value())], [Guard(*REEMBEDDING_AT, value)])
+        paused = replace(state, state="paused", at=self._context.now())
+        self._context.adapter.write([Write(*REEMBEDDING_AT, paused.to_value())], [Guard(*REEMBEDDING_AT, value)])
         return paused
 
-    def drop_waiting_vectors(self) -> EmbedderIdentity | None:
+    def drop_waiting(self) -> EmbedderIdentity | None:
         """Drop the vectors that are not in use: those made so far, or the former ones; whose they were.
 
         The first cancels a change of embedder. After the second, going back embeds everything again.
@@ -128,18 +125,16 @@ class Reembedding:
         self._check_open()
         state, value = self._noted()
         if value is not None:
-            self.adapter.write([Write(*REEMBEDDING_AT, None)], [Guard(*REEMBEDDING_AT, value)])
+            self._context.adapter.write([Write(*REEMBEDDING_AT, None)], [Guard(*REEMBEDDING_AT, value)])
         staging.drop()
         return state.waiting_for if state else None
-
-    areembed = twin(reembed)
 
     def _begun(
         self, staging: Staging, target: EmbedderIdentity, pace: Pace, actor: str, *, again: bool
     ) -> ReembedState:
         """The note that this process works at it, once it is written."""
         before, value = self._noted()
-        now = self._clock()
+        now = self._context.now()
         if before is not None and before.as_seen(now).state == "running":
             raise ConflictError.of_words(
                 f"{before.actor} is at this change of embedder already ({before.worker}, last seen "
@@ -147,27 +142,27 @@ class Reembedding:
             )
         is_same = before is not None and before.waiting_for is not None and not mismatch(before.waiting_for, target)
         is_same = is_same and not (again and before is not None and before.state == "done")
-        source = self._embedders.stored or self._embedders.present
+        source = self._context.embedders.stored or self._context.embedders.present
         state = ReembedState("running", source, target, now, now, actor, worker_name(), limit=pace.rate)
         if before is not None and is_same and before.state != "done":
             state = replace(state, started_at=before.started_at, embedded=before.embedded, seconds=before.seconds)
-        self.adapter.write([Write(*REEMBEDDING_AT, state.to_value())], [Guard(*REEMBEDDING_AT, value)])
+        self._context.adapter.write([Write(*REEMBEDDING_AT, state.to_value())], [Guard(*REEMBEDDING_AT, value)])
         try:
             staging.begin(target.dimensions or 0, afresh=not is_same)
         except MnemoscopeError:
-            self.adapter.write([Write(*REEMBEDDING_AT, value)], [Guard(*REEMBEDDING_AT, state.to_value())])
+            self._context.adapter.write([Write(*REEMBEDDING_AT, value)], [Guard(*REEMBEDDING_AT, state.to_value())])
             raise
         return state
 
     def _noted(self) -> tuple[ReembedState | None, dict[str, object] | None]:
-        item = self.adapter.get([REEMBEDDING_AT])[0]
+        item = self._context.adapter.get([REEMBEDDING_AT])[0]
         return (None, None) if item is None else (ReembedState.from_value(item.value), item.value)
 
     def _staging(self) -> Staging:
-        changer = changer_of(self.adapter)
+        changer = changer_of(self._context.adapter)
         if changer is None:
             raise ConfigurationError(
-                f"A {type(self.adapter.store).__name__} cannot hold two sets of vectors, so it cannot go "
+                f"A {type(self._context.adapter.store).__name__} cannot hold two sets of vectors, so it cannot go "
                 "over to another embedder while it is in use. Open a second connection on a new store with the new "
                 "embedder, and fill it: mnemoscope export --connection old --no-vectors --output all.jsonl, then "
                 "mnemoscope import all.jsonl --connection new."
@@ -175,9 +170,9 @@ class Reembedding:
         return changer.staging
 
     def _check_open(self) -> None:
-        if isinstance(self.adapter, View) and self.adapter.closed:
-            raise PermissionDeniedError(self.adapter.closed)
-        if part := seen_alone(self.adapter):
+        if isinstance(self._context.adapter, View) and self._context.adapter.closed:
+            raise PermissionDeniedError(self._context.adapter.closed)
+        if part := seen_alone(self._context.adapter):
             raise PermissionDeniedError(
                 f"This connection is limited to {part}, and the embedder is the whole store's. Use a connection "
                 "without namespaces."

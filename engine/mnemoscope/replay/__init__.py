@@ -1,1 +1,5 @@
 """Conversations replayed on scratch copies of a store, and measured."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
 """One adapter a store behind one protocol; `adapt` finds the one a store gets."""
 
-from .choice import adapt
+import lazy_loader
 
-__all__ = ["adapt"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..consolidation.apply import vectors_for
 from ..consolidation.decisions import memory_key
 from ..consolidation.plan import Terms
+from ..consolidation.remember import vectors_for
 from ..consolidation.runs import Run
 from ..core.namespaces import Namespace
 from ..core.payloads import cleaned_object, text_of

@@ -17,8 +17,8 @@ from ..errors import InputError
 from ..extraction.rules.statements import Statement, read_statement
 from ..index.pairs import Pairs, similar_pairs
 from ..index.scope import ScopeIndex
+from ..journal.access import Access
 from ..journal.changes import Change
-from ..recall.access import Access
 from ..stores.base import Ref
 
 __all__ = ["Criteria", "Survey"]

@@ -1,6 +1,6 @@
 """The embedder of the contract suite; the engine's folder must be on the path."""
 
-from mnemoscope.embedding.hashing import HashingEmbeddings
+from mnemoscope.embedding import HashingEmbeddings
 
 _EMBEDDINGS = HashingEmbeddings(64)
 

@@ -13,7 +13,7 @@ def remembering(**scope: Any) -> Any:
 
     async def remember(state: MessagesState, config: RunnableConfig, *, store: BaseStore) -> dict[str, str]:
         engine = MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator())
-        return await engine.remember_node(**scope).ainvoke(state, config)
+        return await engine.agents.remember_node(**scope).ainvoke(state, config)
 
     builder = StateGraph(MessagesState)
     builder.add_node("remember", remember)

@@ -8,8 +8,7 @@ from datetime import datetime
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.recall.rendering import node_text, tool_text
-from mnemoscope.recall.token_budget import tokens_of
+from mnemoscope.recall import node_text, tokens_of, tool_text
 
 from app.components import command_lines, python_lines
 from app.text.display import counted, safe

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mnemoscope.recall.scoring import PARTS, ScorePart
+from mnemoscope import ScorePart
+from mnemoscope.recall import PARTS
 
 from app.components.theme import PART_COLOURS
 from app.text.display import score as shown_score

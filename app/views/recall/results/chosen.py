@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.core.namespaces import read_namespace
+from mnemoscope.core import read_namespace
 from mnemoscope.errors import NamespaceError
-from mnemoscope.stores.base import Ref
+from mnemoscope.stores import Ref
 
 __all__ = ["choose", "current", "parameters"]
 

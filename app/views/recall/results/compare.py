@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 from mnemoscope import MemoryConfig, RecallResult
-from mnemoscope.recall.profiles import Profile
-from mnemoscope.recall.remedies import place_of
+from mnemoscope.recall import Profile, place_of
 
 from app.text.display import counted, one_line
 from app.views.recall.results import bars

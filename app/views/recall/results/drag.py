@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from mnemoscope import Drop, MemoryConfig, RecallResult
-from mnemoscope.recall.scoring import SECONDS_PER_DAY
+from mnemoscope import MemoryConfig, RecallResult
+from mnemoscope.index import Drop
+from mnemoscope.recall import SECONDS_PER_DAY
 
 from app.components.theme import PART_COLOURS
 from app.text.display import one_line

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import Explanation, MemoryConfig, RecallResult, Standing
-from mnemoscope.recall.explanation import explain
-from mnemoscope.stores.base import Ref
+from mnemoscope import Explanation, MemoryConfig, RecallResult
+from mnemoscope.recall import Standing, explain
+from mnemoscope.stores import Ref
 
 from app.components.tables import key_of
 from app.session import navigation

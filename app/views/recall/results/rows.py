@@ -9,11 +9,11 @@ from datetime import datetime
 
 import numpy as np
 import streamlit as st
-from mnemoscope import Drop, MemoryRecord, RecallResult, ScorePart
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.recall.explanation import locate
-from mnemoscope.recall.remedies import place_of
-from mnemoscope.stores.base import Ref
+from mnemoscope import MemoryRecord, RecallResult, ScorePart
+from mnemoscope.core import show_namespace
+from mnemoscope.index import Drop
+from mnemoscope.recall import locate, place_of
+from mnemoscope.stores import Ref
 
 from app.components.tables import key_of
 from app.text.display import age, counted, one_line

@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 from mnemoscope import InputError, MemoryEngine
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.core.times import utc_now
-from mnemoscope.embedding.named import load_embeddings
-from mnemoscope.replay.setups import ReplaySetup, memories_at, scratch_engine
+from mnemoscope.core import Namespace, utc_now
+from mnemoscope.embedding import load_embeddings
+from mnemoscope.replay import ReplaySetup, memories_at, scratch_engine
 
 from app.session.session import Session
 

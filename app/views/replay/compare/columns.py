@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import Plan
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope.replay import ReplaySetup
 
 from app.components import tables
 from app.session.session import Session

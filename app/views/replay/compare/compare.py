@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-from mnemoscope import MnemoscopeError, Plan, Watch
-from mnemoscope.core.execution import on_thread
-from mnemoscope.core.namespaces import Namespace, show_namespace
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope import MnemoscopeError, Plan
+from mnemoscope.core import Namespace, Watch, on_thread, show_namespace
+from mnemoscope.replay import ReplaySetup
 
 from app.components import python_lines, states
 from app.session.session import Session

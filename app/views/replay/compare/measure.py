@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MnemoscopeError, Watch
-from mnemoscope.conversations.samples import load_samples, read_sample
-from mnemoscope.core.times import utc_now
-from mnemoscope.embedding.named import load_embeddings
-from mnemoscope.replay.measure import MATCH_FROM, CaseResult, ReplayCase, ReplayReport, aevaluate, case_of
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope import MnemoscopeError
+from mnemoscope.conversations import load_samples, read_sample
+from mnemoscope.core import Watch, utc_now
+from mnemoscope.embedding import load_embeddings
+from mnemoscope.replay import MATCH_FROM, CaseResult, ReplayCase, ReplayReport, ReplaySetup, aevaluate, case_of
 
 from app.components import states
 from app.session.session import Session

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnemoscope import Plan, PlannedFact
-from mnemoscope.core.text import normalise
+from mnemoscope import Plan
+from mnemoscope.consolidation import PlannedFact
+from mnemoscope.core import normalise
 
 __all__ = ["Pair", "pairs"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
-from mnemoscope import MnemoscopeError, PromptBook, PromptVersion
-from mnemoscope.core.times import utc_now
-from mnemoscope.models.client import prompt_version
-from mnemoscope.models.prompts import Purpose
+from mnemoscope import MnemoscopeError
+from mnemoscope.core import utc_now
+from mnemoscope.models import PromptBook, PromptVersion, Purpose, prompt_version
 
 from app.components import feedback
 from app.session import session

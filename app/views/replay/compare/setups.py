@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 import streamlit as st
-from mnemoscope import KNOBS, PRESETS, MemoryConfig
-from mnemoscope.models.client import prompt_text, prompt_version
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope import PRESETS, MemoryConfig
+from mnemoscope.config import KNOBS
+from mnemoscope.models import prompt_text, prompt_version
+from mnemoscope.replay import ReplaySetup
 
 from app.session.session import Session
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import PRESETS, PromptBook, PromptVersion
-from mnemoscope.models.client import prompt_version
-from mnemoscope.models.prompts import PURPOSES, Purpose
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope import PRESETS
+from mnemoscope.models import PURPOSES, PromptBook, PromptVersion, Purpose, prompt_version
+from mnemoscope.replay import ReplaySetup
 
 from app.components import python_lines, word_difference
 from app.session.session import Session

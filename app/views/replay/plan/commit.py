@@ -6,8 +6,8 @@ from functools import partial
 from itertools import count
 
 import streamlit as st
-from mnemoscope import Conflict
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.core import show_namespace
+from mnemoscope.errors import Conflict
 
 from app.session import navigation
 from app.session.session import Session

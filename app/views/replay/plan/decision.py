@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mnemoscope import ConsolidationDecision, PlannedFact
+from mnemoscope import ConsolidationDecision
+from mnemoscope.consolidation import PlannedFact
 
 from app.text.display import one_line
 

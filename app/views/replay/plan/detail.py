@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import MemoryRecord, Plan, PlannedFact
-from mnemoscope.core.text import normalise
+from mnemoscope import MemoryRecord, Plan
+from mnemoscope.consolidation import PlannedFact
+from mnemoscope.core import normalise
 
 from app.text.display import counted, one_line, safe, score, timestamp
 from app.views.replay.plan import diff

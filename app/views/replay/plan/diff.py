@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mnemoscope import MemoryRecord, Plan, PlannedChange
+from mnemoscope import MemoryRecord, Plan
+from mnemoscope.consolidation import PlannedChange
 
 from app.text.display import safe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 from mnemoscope import Plan
-from mnemoscope.conversations.samples import ExpectedMemory, SampleConversation, write_sample
+from mnemoscope.conversations import ExpectedMemory, SampleConversation, write_sample
 
 from app.text.display import one_line
 from app.views.replay.source.chosen import Chosen

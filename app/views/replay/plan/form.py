@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import MnemoscopeError, Plan, PlannedFact
+from mnemoscope import MnemoscopeError, Plan
+from mnemoscope.consolidation import PlannedFact
 
 from app.components import feedback
 from app.session import session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.core.namespaces import show_namespace
+from mnemoscope.core import show_namespace
 
 from app.components import command_lines, python_lines, states
 from app.session.session import Session

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 from mnemoscope import (
-    Conflict,
     ConflictError,
     ConsolidationDecision,
     ExtractedFact,
@@ -14,15 +13,11 @@ from mnemoscope import (
     MnemoscopeError,
     PermissionDeniedError,
     Plan,
-    PlannedFact,
-    Watch,
-    choose,
-    edit_decision,
-    edit_fact,
 )
-from mnemoscope.core.execution import on_thread
-from mnemoscope.core.namespaces import Namespace
-from mnemoscope.replay.setups import ReplaySetup
+from mnemoscope.consolidation import PlannedFact, choose, edit_decision, edit_fact
+from mnemoscope.core import Namespace, Watch, on_thread
+from mnemoscope.errors import Conflict
+from mnemoscope.replay import ReplaySetup
 
 from app.components import feedback
 from app.session import session

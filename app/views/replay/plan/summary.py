@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import streamlit as st
-from mnemoscope import ModelCall, ModelError, Plan
+from mnemoscope import ModelError, Plan
+from mnemoscope.errors import ModelCall
 
 from app.text.display import counted, one_line, safe
 from app.views.replay.plan import diff

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope import Withheld
+from mnemoscope.extraction import Withheld
 
 from app.components import tables
 from app.text.display import counted, one_line, safe

@@ -10,7 +10,7 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 import streamlit as st
-from mnemoscope import Watch
+from mnemoscope.core import Watch
 
 __all__ = ["PATIENCE_SECONDS", "Loop", "Work", "begin", "cancel_key", "draw", "drop", "ended", "is_running"]
 

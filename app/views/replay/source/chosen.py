@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemoscope.conversations.messages import Transcript
-from mnemoscope.core.namespaces import Namespace
+from mnemoscope.conversations import Transcript
+from mnemoscope.core import Namespace
 
 __all__ = ["Chosen", "joined"]
 

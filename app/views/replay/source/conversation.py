@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
-from mnemoscope.conversations.messages import Transcript, read_messages
-from mnemoscope.conversations.samples import SampleConversation, load_samples
-from mnemoscope.core.namespaces import show_namespace
-from mnemoscope.core.times import utc_now
+from mnemoscope.conversations import SampleConversation, Transcript, load_samples, read_messages
+from mnemoscope.core import show_namespace, utc_now
 
 from app.text.display import counted
 from app.views.replay.source import upload as replay_upload

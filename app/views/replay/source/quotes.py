@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from mnemoscope import Message, PlannedFact
+from mnemoscope import Message
+from mnemoscope.consolidation import PlannedFact
 
 __all__ = ["Piece", "message_of", "pieces"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import streamlit as st
-from mnemoscope.core.namespaces import Namespace
+from mnemoscope.core import Namespace
 from mnemoscope.errors import MnemoscopeError
 
 from app.components import states

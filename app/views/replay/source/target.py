@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import streamlit as st
-from mnemoscope.core.namespaces import Namespace, read_namespace, show_namespace
+from mnemoscope.core import Namespace, read_namespace, show_namespace
 from mnemoscope.errors import NamespaceError
 
 from app.session import scope

@@ -7,11 +7,9 @@ import re
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from mnemoscope import ConfigurationError, MnemoscopeError, Thread, list_threads, open_checkpointer, read_thread
-from mnemoscope.connections.config import connection_to
-from mnemoscope.connections.roles import may
-from mnemoscope.conversations.formats import Conversation
-from mnemoscope.conversations.messages import Transcript
+from mnemoscope import ConfigurationError, MnemoscopeError
+from mnemoscope.connections import connection_to, may
+from mnemoscope.conversations import Conversation, Thread, Transcript, list_threads, open_checkpointer, read_thread
 
 from app.components import feedback, states
 from app.session.session import Session

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from mnemoscope import Message, PlannedFact
+from mnemoscope import Message
+from mnemoscope.consolidation import PlannedFact
 
 from app.text.display import counted, one_line, safe
 from app.views.replay.source import steps

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
-from mnemoscope.conversations.formats import Conversation, Unreadable
-from mnemoscope.conversations.reader import FORMATS, read_conversations
+from mnemoscope.conversations import FORMATS, Conversation, Unreadable, read_conversations
 from mnemoscope.errors import MnemoscopeError
 
 from app.text.display import counted, one_line, safe

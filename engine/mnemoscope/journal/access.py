@@ -19,9 +19,9 @@ from ..core.records import MemoryRecord
 from ..core.text import storable
 from ..core.times import from_iso, to_iso
 from ..errors import ConflictError, PermissionDeniedError, StoreError
-from ..journal.changes import book
-from ..journal.entries import read_entry
 from ..stores.base import Guard, Ref, StoreAdapter, StoredItem, Write
+from .changes import book
+from .entries import read_entry
 
 __all__ = ["Access", "AccessLog", "AskedQuery", "Recalled"]
 

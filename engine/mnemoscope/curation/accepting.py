@@ -9,15 +9,15 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from ..consolidation.apply import vectors_for
+from ..consolidation.remember import vectors_for
 from ..core.payloads import cleaned_object
 from ..core.records import MemoryRecord, repaired
-from ..curation.edits import forget_edit
-from ..curation.merging import merge_edits
 from ..errors import Conflict, ConflictError, InputError
 from ..journal.changes import Edit
 from ..stores.base import KEEP, Ref, StoredItem
-from .findings import Finding, Proposal, ProposalKind, found
+from ..worklists.findings import Finding, Proposal, ProposalKind, found
+from .edits import forget_edit
+from .merging import merge_edits
 
 __all__ = ["Means", "accepting_edits", "proposals_of", "refs_of", "texts_of"]
 

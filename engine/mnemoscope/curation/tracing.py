@@ -1,4 +1,4 @@
-"""`Tracing`: from a memory to the run and the turn that it came from, from a turn to its memories, and away again."""
+"""`Runs`: from a memory to the run and the turn that it came from, from a turn to its memories, and away again."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..consolidation.runs import Run, run_write, without_transcript
-from ..core.execution import twin
-from ..core.namespaces import Namespace, NamespaceLike, read_namespace, read_prefix
+from ..context import Context
+from ..core.execution import Step, Steps, verb
+from ..core.namespaces import NamespaceLike, Scope, read_namespace
 from ..core.records import MemoryRecord
 from ..core.times import to_iso
 from ..core.validation import check_by, check_key, check_text, check_whole
-from ..curation.edits import forget_edit
 from ..errors import InputError, NotFoundError
 from ..journal.changes import book
 from ..journal.entries import read_entries, required_entry
 from ..journal.trimming import Trimmed, moment_before
 from ..stores.base import StoredItem
-from .editing import Editing
+from .edits import forget_edit
 
-__all__ = ["ForgottenConversation", "Tracing"]
-
+__all__ = ["ForgottenConversation", "Runs"]
 
 _RUNS_AT_ONCE = 100
 
@@ -40,23 +39,33 @@ class ForgottenConversation:
     group: str | None = None
 
 
-class Tracing(Editing):
-    """The part of `MemoryEngine` that leads from memories to conversations and back."""
+class Runs:
+    """The plans that were applied, each with its turns. Made by `engine.runs`."""
 
-    def run(self, run_id: str) -> Run:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @verb
+    def get(self, run_id: str) -> Steps[Run]:
         """The run of this id: the `run` of a memory's evidence, or of a change.
 
         Raises:
             NotFoundError: there is none, or it was made before runs were kept.
         """
         check_key("run_id", run_id)
+        latest = self._context.adapter.latest
         # Keys are ids, so that the one looked for is the first below its own name and a bit.
-        items = self.adapter.latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
+        items = yield Step(
+            lambda: latest(book("runs"), subtree=True, limit=1, before=f"{run_id}~", where={"id": run_id})
+        )
         if not items:
-            raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs().")
+            raise NotFoundError(f"No run is kept under the id {run_id!r}; see runs.list().")
         return required_entry(items[0], Run.from_item)
 
-    def runs(
+    aget = get.asynchronous()
+
+    @verb
+    def list(
         self,
         namespace: NamespaceLike = (),
         *,
@@ -64,7 +73,7 @@ class Tracing(Editing):
         source: str | None = None,
         before: str | None = None,
         limit: int | None = 100,
-    ) -> list[Run]:
+    ) -> Steps[Sequence[Run]]:
         """The runs of a namespace, latest first; no namespace means the whole store.
 
         `source` keeps those of one conversation; `before` is the id of a run to go on from.
@@ -72,17 +81,19 @@ class Tracing(Editing):
         check_whole("limit", limit)
         check_text("source", source)
         check_text("before", before)
-        where = read_prefix(namespace)
-        items = self.adapter.latest(
-            book("runs", where),
-            subtree=subtree or not where,
-            limit=limit,
-            before=before,
-            where=None if source is None else {"source": source},
+        scope, latest = Scope.around(namespace, subtree=subtree), self._context.adapter.latest
+        where = None if source is None else {"source": source}
+        items = yield Step(
+            lambda: latest(
+                book("runs", scope.namespace), subtree=scope.subtree, limit=limit, before=before, where=where
+            )
         )
         return read_entries(items, Run.from_item)
 
-    def forget_conversation(
+    alist = list.asynchronous()
+
+    @verb
+    def forget(
         self,
         namespace: NamespaceLike,
         *,
@@ -91,7 +102,7 @@ class Tracing(Editing):
         dry_run: bool = True,
         actor: str | None = None,
         reason: str = "",
-    ) -> ForgottenConversation:
+    ) -> Steps[ForgottenConversation]:
         """Forget the memories that rest on one conversation alone, as one group, and drop its kept transcripts.
 
         The conversation is a `run`, or everything of a `source`. Unless `dry_run` is False nothing is written. The
@@ -105,21 +116,27 @@ class Tracing(Editing):
         check_text("source", source)
         if (run is None) == (source is None):
             raise InputError("Say which conversation is meant: either run= or source=.")
-        where = read_namespace(namespace)
-        found = self._runs_of(where, run, source)
-        sole, shared = self._resting_on(where, {each.id for each in found}, source)
+        context, where = self._context, read_namespace(namespace)
+        texts = {"id": run} if run is not None else {"source": source or ""}
+        items = yield Step(lambda: context.adapter.latest(book("runs", where), where=texts))
+        found = read_entries(items, Run.from_item)
+        index = yield Step(context.index, (Scope(where),))
+        sole, shared = _resting_on(index.records, {each.id for each in found}, source)
         group = None
         if not dry_run:
-            items = self.adapter.get([(where, record.key) for record in sole]) if sole else []
+            items = (yield Step(context.adapter.get, ([(where, record.key) for record in sole],))) if sole else []
             edits = [forget_edit(item, reason) for item in items if isinstance(item, StoredItem)]
             writes = [run_write(without_transcript(each)) for each in found]
-            changes = self._journal.commit(edits, actor=actor or self.actor, also=writes)
+            changes = yield Step(lambda: context.commit(edits, actor, also=writes))
             group = changes[0].group if changes else None
         return ForgottenConversation(tuple(sole), tuple(shared), tuple(found), group)
 
+    aforget = forget.asynchronous()
+
+    @verb
     def trim_transcripts(
         self, older_than: datetime | timedelta | None = None, *, confirm: int | None = None
-    ) -> Trimmed:
+    ) -> Steps[Trimmed]:
         """Count the runs of the whole store that are older and hold turns, or drop these where `confirm` is that count.
 
         Without `older_than` the age is `config.transcript_days`. Facts, decisions and memories stay, with the quotes in
@@ -129,9 +146,11 @@ class Tracing(Editing):
             InputError: `confirm` is another number than there are.
         """
         check_whole("confirm", confirm)
-        bound = timedelta(days=self.config.transcript_days) if older_than is None else older_than
-        moment = moment_before(bound, self._clock())
-        items = self.adapter.latest(book("runs"), subtree=True, before=f"run-{moment:%Y%m%dT%H%M%S%f}")
+        context = self._context
+        bound = timedelta(days=context.config.transcript_days) if older_than is None else older_than
+        moment = moment_before(bound, context.now())
+        latest = context.adapter.latest
+        items = yield Step(lambda: latest(book("runs"), subtree=True, before=f"run-{moment:%Y%m%dT%H%M%S%f}"))
         found = [run for run in read_entries(items, Run.from_item) if run.messages]
         if confirm is not None and confirm != len(found):
             raise InputError(
@@ -140,25 +159,19 @@ class Tracing(Editing):
             )
         for start in range(0, len(found) if confirm is not None else 0, _RUNS_AT_ONCE):
             batch = found[start : start + _RUNS_AT_ONCE]
-            self.adapter.write([run_write(without_transcript(each)) for each in batch])
+            yield Step(context.adapter.write, ([run_write(without_transcript(each)) for each in batch],))
         return Trimmed(len(found), moment, confirm is not None)
 
-    arun = twin(run)
-    aruns = twin(runs)
-    aforget_conversation = twin(forget_conversation)
-    atrim_transcripts = twin(trim_transcripts)
+    atrim_transcripts = trim_transcripts.asynchronous()
 
-    def _runs_of(self, where: Namespace, run: str | None, source: str | None) -> list[Run]:
-        texts = {"id": run} if run is not None else {"source": source or ""}
-        return read_entries(self.adapter.latest(book("runs", where), where=texts), Run.from_item)
 
-    def _resting_on(
-        self, where: Namespace, runs: set[str], source: str | None
-    ) -> tuple[Sequence[MemoryRecord], Sequence[MemoryRecord]]:
-        sole: list[MemoryRecord] = []
-        shared: list[MemoryRecord] = []
-        for record in self.index(where).records:
-            own = [each.run in runs or (source is not None and each.source == source) for each in record.evidence]
-            if any(own):
-                (sole if all(own) else shared).append(record)
-        return sole, shared
+def _resting_on(
+    records: Sequence[MemoryRecord], runs: set[str], source: str | None
+) -> tuple[Sequence[MemoryRecord], Sequence[MemoryRecord]]:
+    sole: list[MemoryRecord] = []
+    shared: list[MemoryRecord] = []
+    for record in records:
+        own = [each.run in runs or (source is not None and each.source == source) for each in record.evidence]
+        if any(own):
+            (sole if all(own) else shared).append(record)
+    return sole, shared

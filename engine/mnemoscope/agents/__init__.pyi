@@ -1,0 +1,7 @@
+from .managers import aplan_without_store as aplan_without_store
+from .multi_query import MOST_QUERIES as MOST_QUERIES
+from .scopes import NamespaceKey as NamespaceKey
+from .scopes import SharedNamespaceWarning as SharedNamespaceWarning
+from .user_profiles import patched_fields as patched_fields
+
+__all__ = ["MOST_QUERIES", "NamespaceKey", "SharedNamespaceWarning", "aplan_without_store", "patched_fields"]

@@ -1,0 +1,3 @@
+from .facade import MemoryEngine as MemoryEngine
+
+__all__ = ["MemoryEngine"]

@@ -1,0 +1,10 @@
+from .exporting import neutral as neutral
+from .exporting import unneutral as unneutral
+from .formats import Fault as Fault
+from .formats import read_entries as read_entries
+from .importing import ConflictRule as ConflictRule
+from .importing import ImportPlan as ImportPlan
+from .importing import ImportRow as ImportRow
+from .importing import ImportStatus as ImportStatus
+
+__all__ = ["ConflictRule", "Fault", "ImportPlan", "ImportRow", "ImportStatus", "neutral", "read_entries", "unneutral"]
