@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line."""

@@ -9,9 +9,9 @@ for _folder in (_ROOT / "engine", _ROOT):
         sys.path.insert(0, str(_folder))
 
 import streamlit as st
-from mnemoscope.errors import MnemoscopeError
+from mnemoscope import MnemoscopeError
 
-from app.components import feedback, live, theme
+from app.components import actions, live, theme
 from app.session import navigation, sign_in
 from app.shell import failures, header, reach
 
@@ -23,11 +23,11 @@ if not sign_in.passes():
     st.stop()
 page = navigation.choose()
 row = navigation.row_of(page)
-answers = header.draw()
+answers = header.draw_header()
 try:
-    feedback.draw()
+    actions.draw_outcome()
     if answers:
-        live.draw(row.name)
+        live.draw_indicator(row.name)
     if not row.needs_store or (answers and reach.allows(row)):
         page.run()
 except MnemoscopeError as error:

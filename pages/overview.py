@@ -3,9 +3,9 @@
 import streamlit as st
 from mnemoscope.core import utc_now
 
-from app.components import command_lines, python_lines, states
+from app.components import code, states
 from app.session import scope, session
-from app.views.overview import sections
+from app.views.overview import cards
 from app.views.overview.summary import summarise
 
 with st.container(horizontal=True):
@@ -16,25 +16,25 @@ index = working.engine.index(here.namespace, subtree=here.subtree)
 changes = working.engine.history(here.namespace, subtree=here.subtree, limit=20)
 
 if not len(index) and not changes:
-    states.nothing_remembered(here, working.engine.counts())
+    states.draw_nothing_remembered(here, working.engine.counts())
 else:
     summary = summarise(index, utc_now())
-    sections.draw_metrics(summary)
-    sections.draw_links(summary, here)
-    sections.draw_charts(summary)
+    cards.draw_metrics(summary)
+    cards.draw_links(summary, here)
+    cards.draw_charts(summary)
     left, right = st.columns([9, 11], gap="small")
     with left:
-        sections.draw_namespaces(summary.namespaces)
+        cards.draw_namespaces(summary.namespaces)
     with right:
-        sections.draw_changes(changes, here)
-    python_lines.draw(
+        cards.draw_changes(changes, here)
+    code.draw_code(
         {
-            "How many there are": python_lines.call("counts", here.namespace),
-            "What changed lately": python_lines.call("history", here.namespace, subtree=here.subtree, limit=20),
+            "How many there are": code.write_python("counts", here.namespace),
+            "What changed lately": code.write_python("history", here.namespace, subtree=here.subtree, limit=20),
         },
         {
-            "What there is": command_lines.call("list", namespace=here.namespace, subtree=here.subtree),
-            "What changed lately": command_lines.call(
+            "What there is": code.write_command("list", namespace=here.namespace, subtree=here.subtree),
+            "What changed lately": code.write_command(
                 "history", namespace=here.namespace, subtree=here.subtree, limit=20
             ),
         },

@@ -4,12 +4,10 @@ import streamlit as st
 from mnemoscope.core import utc_now
 from mnemoscope.recall import locate
 
+from app.components import keep
+from app.session import links, session
 from app.session import scope as scopes
-from app.session import session
-from app.views.recall import candidates, query, states, view
-from app.views.recall.results import chosen as recall_chosen
-from app.views.recall.results import explanation
-from app.views.tune import data
+from app.views.recall import explanation, query, results, states
 
 with st.container(horizontal=True):
     st.title("Recall", anchor=False)
@@ -18,24 +16,24 @@ engine = working.engine
 scope = scopes.current()
 
 index = engine.index(scope.namespace, subtree=scope.subtree)
-asked = query.draw(working, scope, index)
+asked = query.draw_query(working, scope, index)
 
 if not len(index) and asked.filters.as_of is None:
-    states.draw_empty(engine, asked, engine.counts())
+    states.draw_nothing_here(engine, asked, engine.counts())
 elif not asked.text:
     states.draw_start(index.records)
 elif asked.filters.problem:
     states.draw_unreadable_filter(asked.filters.problem)
 else:
-    result = candidates.fetch(engine, asked)
-    chosen = recall_chosen.current()
+    result = query.fetch_candidates(engine, asked)
+    chosen = links.read_explained_memory()
     if chosen is not None and locate(result, *chosen) is None:
         explanation.draw_absent(engine.explain(asked.text, *chosen, within=asked.namespace, **asked.options))
-    view.draw(
+    results.draw_results(
         working,
         result,
         asked,
-        data.profiles(working, with_present=False),
-        control=candidates.control_similarity(engine, asked),
+        keep.read_profiles(working, with_present=False),
+        control=query.measure_control(engine, asked),
         now=utc_now(),
     )

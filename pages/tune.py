@@ -3,5 +3,5 @@
 from app.session import scope, session
 from app.views.tune import parts
 
-draw = parts.choose()
+draw = parts.choose_part()
 draw(session.current(), scope.current())

@@ -73,8 +73,8 @@ def dashboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest
     """
     from streamlit.testing.v1 import AppTest
 
+    from app.components import work
     from app.session import session
-    from app.views.replay.plan import work
 
     def open_page(
         engine: MemoryEngine | None = None,

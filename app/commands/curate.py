@@ -29,8 +29,6 @@ from app.text.shell_words import namespace_word
 if TYPE_CHECKING:
     from mnemoscope.worklists import Finding
 
-__all__ = ["adopt", "retain", "worklist"]
-
 
 @click.command()
 @click.argument("name")

@@ -19,8 +19,6 @@ from app.commands.scripting import (
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine
 
-__all__ = ["merge", "move", "update"]
-
 
 @click.command()
 @writing_options

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mnemoscope.evaluation import Evaluation, Judged
     from mnemoscope.recall import Case
 
-__all__ = ["evaluate"]
-
 _WIDTH = 26
 
 
@@ -39,7 +37,7 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
     from mnemoscope.evaluation import DEFAULT_METRICS
     from mnemoscope.evaluation import evaluate as measured
 
-    from app.session.profile_names import PRESENT, known_profiles, profile_named
+    from app.session.profile_names import PRESENT, find_profile, list_profiles
 
     own = {name: options.pop(name) for name in ("against", "metrics", "fail_under", "namespace", "profile")}
     seen = {name: options.pop(name) for name in ("source", "include_private")}
@@ -47,10 +45,10 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
     metrics = list(dict.fromkeys([*(own["metrics"] or DEFAULT_METRICS), *bounds]))
     with working_engine(options) as engine:
         cases = _cases(engine.adapter, file, own["namespace"])
-        known = known_profiles(engine, settings_from(config=options["config"]).config)
+        known = list_profiles(engine, settings_from(config=options["config"]).config)
         names = list(dict.fromkeys([own["profile"] or PRESENT, *own["against"]]))
         judged = engine.tuning.judge(cases, **seen)
-        evaluation = measured(judged, [profile_named(name, known) for name in names], metrics)
+        evaluation = measured(judged, [find_profile(name, known) for name in names], metrics)
     failed = _failures(evaluation, names[0], bounds)
     if as_json:
         print_json(_value(evaluation, judged, failed))
@@ -63,8 +61,8 @@ def evaluate(*, file: TextIO | None, as_json: bool, **options: Any) -> None:
 
 
 def _cases(adapter: Any, file: TextIO | None, namespace: tuple[str, ...] | None) -> list[Case]:
+    from mnemoscope import InputError
     from mnemoscope.core import read_prefix
-    from mnemoscope.errors import InputError
     from mnemoscope.recall import CaseBook, read_cases
 
     cases = (
@@ -76,7 +74,7 @@ def _cases(adapter: Any, file: TextIO | None, namespace: tuple[str, ...] | None)
 
 
 def _bound(text: str) -> tuple[str, float]:
-    from mnemoscope.errors import InputError
+    from mnemoscope import InputError
     from mnemoscope.evaluation import read_metric
 
     metric, _, value = text.partition("=")

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
-from mnemoscope.errors import NotFoundError
+from mnemoscope import NotFoundError
 from mnemoscope.journal import ACTIONS
 
 from app.commands.scripting import (
@@ -32,8 +32,6 @@ from app.text.shell_words import namespace_word
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine
     from mnemoscope.journal import UndoPlan
-
-__all__ = ["forget", "history", "undo"]
 
 
 @click.command()

@@ -9,13 +9,11 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
+from mnemoscope import MnemoscopeError
 from mnemoscope.connections import ROLES, SCHEMES
 from mnemoscope.core import has_literal_secret
-from mnemoscope.errors import MnemoscopeError
 
 from app.session.settings import VARIABLES, Settings
-
-__all__ = ["model_option", "operator_option", "role_option", "said_plainly", "settings_from", "store_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

@@ -24,8 +24,6 @@ from app.text.shell_words import namespace_word
 if TYPE_CHECKING:
     from mnemoscope import MemoryMatch, RecallResult
 
-__all__ = ["FILTER", "listing", "recall"]
-
 _ASKED = (
     "subtree", "limit", "min_score", "min_similarity", "max_tokens", "since", "until", "as_of", "filter", "source",
     "include_private",

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.commands.scripting import print_json, working_engine, writing_options
-from app.text.reembedding import progress_line, summary
+from app.text.reembedding import describe_progress, describe_state
 
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine
     from mnemoscope.reembedding import ReembedState
-
-__all__ = ["reembed"]
 
 _TOLD_EVERY = 1.0
 
@@ -50,7 +48,7 @@ def reembed(*, act: str | None, as_json: bool, rate: float | None, batch: int, *
     if as_json:
         print_json(state.to_value() if state else None)
     else:
-        click.echo(summary(state))
+        click.echo(describe_state(state))
     if act is None and state is not None and state.state != "done":
         raise SystemExit(1)
 
@@ -66,7 +64,7 @@ class _Teller:
         now = time.monotonic()
         if not self._quiet and now - self._last >= _TOLD_EVERY:
             self._last = now
-            click.echo(progress_line(state), err=True)
+            click.echo(describe_progress(state), err=True)
 
 
 def _drop(engine: MemoryEngine, *, as_json: bool) -> None:

@@ -23,8 +23,6 @@ from app.text.display import one_line
 if TYPE_CHECKING:
     from mnemoscope import MemoryEngine, Plan
 
-__all__ = ["remember"]
-
 
 @click.command()
 @click.argument("text", required=False)

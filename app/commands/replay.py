@@ -15,8 +15,6 @@ from mnemoscope.replay import MATCH_FROM, ReplayCase, ReplayReport, ReplaySetup,
 from app.commands.options import said_plainly
 from app.text.display import one_line
 
-__all__ = ["replay"]
-
 _FIGURES = (
     "conversations", "failed", "expected", "memories", "precision", "recall", "f1", "ties", "junk_rate",
     "unsupported_rate", "converged", "script_kept", "model_calls", "input_tokens", "output_tokens", "cost", "seconds",

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from mnemoscope import NamespaceError, PermissionDeniedError, StoreUnavailableError
 from mnemoscope.connections import Role, may
 from mnemoscope.core import from_iso, read_namespace
-from mnemoscope.errors import NamespaceError, PermissionDeniedError, StoreUnavailableError
 
 from app.commands.options import operator_option, role_option, said_plainly, settings_from, store_options
 from app.text.display import one_line
@@ -20,28 +20,6 @@ from app.text.shell_words import namespace_word, quoted, read_namespace_word
 if TYPE_CHECKING:
     from mnemoscope import Change, MemoryEngine, MemoryRecord
     from mnemoscope.stores import Ref
-
-__all__ = [
-    "DRY_RUN_OPTION",
-    "MOMENT",
-    "NAMESPACE",
-    "NAMESPACE_OPTION",
-    "SCOPE_OPTION",
-    "SUBTREE_OPTION",
-    "change_value",
-    "on_this_store",
-    "place_options",
-    "places_of",
-    "print_changes",
-    "print_json",
-    "print_records",
-    "record_value",
-    "report_changes",
-    "script_options",
-    "taken_out",
-    "working_engine",
-    "writing_options",
-]
 
 _LONGEST_LINE = 500
 
@@ -122,16 +100,16 @@ def working_engine(
     options = dict(given)
     settings = settings_from(read_only=options.pop("is_read_only", False), **options)
     with said_plainly():
-        offered = connections.catalogue(settings)
+        offered = connections.read_catalogue(settings)
         role = offered.roles.of(None)
         if writing and not may(role, needed):
             raise PermissionDeniedError(f"Your role is {role}, and this takes the role {needed}; nothing was written.")
         connection = offered.find(None)
-        if writing and not makes and connections.version_of(connection) == connections.MISSING:
+        if writing and not makes and connections.read_version(connection) == connections.MISSING:
             raise StoreUnavailableError(f"There is no SQLite file {connection.file()}. Check the path.")
         engine = open_connection(connection, writing=writing, touch=False, actor=settings.operator)
         try:
-            if writing and (closed := connections.closed_because(engine)):
+            if writing and (closed := connections.why_closed(engine)):
                 raise PermissionDeniedError(closed)
             yield engine
         finally:

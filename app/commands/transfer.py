@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from mnemoscope import MemoryEngine
     from mnemoscope.transfer import ImportPlan
 
-__all__ = ["export", "importing"]
-
 _RULES = ("skip", "overwrite", "newer")
 _PROBLEMS = 20
 

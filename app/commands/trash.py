@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from mnemoscope.curation import ErasureReceipt
     from mnemoscope.journal import Tombstone
 
-__all__ = ["allow", "erase", "restore", "trash"]
-
 
 @click.command()
 @script_options

@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import Literal
 
 import streamlit as st
-from mnemoscope.errors import MnemoscopeError
+from mnemoscope import MnemoscopeError
 from streamlit.delta_generator import DeltaGenerator
 
+from app.components.theme import ASSETS
 from app.session import scope, session
 from app.session.cache import stamp
 from app.session.scope import Scope
 from app.session.session import Session
 
-__all__ = ["EVERY_SECONDS", "KEY", "WATCHED", "State", "draw", "hold", "look", "mark"]
-
 KEY = "live"
+
+
 EVERY_SECONDS = 2.5
+
 
 WATCHED: dict[str, tuple[str, ...]] = {
     "overview": ("journal",),
@@ -32,25 +34,32 @@ WATCHED: dict[str, tuple[str, ...]] = {
     "history": ("journal",),
     "health": ("journal", "access"),
 }
+
+
 """The pages that follow, and which of our books they show beside the memories."""
 
+
 State = Literal["live", "off", "away", "blind"]
+
+
 """Following; switched off; the store did not answer the last time; the store cannot tell of changes."""
 
+
 _PAGE, _MARK, _STATE, _OFF = "live.page", "live.mark", "live.state", "live.is_off"
+
+
 _HAS_MOVED, _REFRESHED = "live.has_moved", "live.refreshed"
 
-_ASSETS = Path(__file__).resolve().parents[1] / "assets"
 
 _indicator = st.components.v2.component(
     "mnemoscope_live",
     html='<button type="button"><span class="dot"></span><span class="said"></span></button>',
-    css=(_ASSETS / "live.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "live.js").read_text(encoding="utf-8"),
+    css=(ASSETS / "live.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "live.js").read_text(encoding="utf-8"),
 )
 
 
-def draw(page: str) -> None:
+def draw_indicator(page: str) -> None:
     """Draw the indicator of a page that follows, and note what it shows now. Called before the page is drawn.
 
     Raises:

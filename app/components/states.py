@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import streamlit as st
+from mnemoscope import ConfigurationError, ConflictError, MnemoscopeError, PermissionDeniedError, StoreError
 from mnemoscope.core import Namespace, is_within, show_namespace
-from mnemoscope.errors import ConfigurationError, ConflictError, MnemoscopeError, PermissionDeniedError, StoreError
 
 from app.session import connections
 from app.session.scope import Scope
 from app.text.display import counted, one_line, safe
-
-__all__ = ["broken", "empty", "failed", "filtered_out", "nothing_remembered"]
 
 _TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
     (
@@ -29,7 +27,7 @@ _TITLES: tuple[tuple[type[MnemoscopeError], str, str], ...] = (
 )
 
 
-def empty(title: str, hint: str, *, icon: str = ":material/inbox:") -> None:
+def draw_empty(title: str, hint: str, *, icon: str = ":material/inbox:") -> None:
     """There is nothing yet. `title` and `hint` are fixed text; the hint says what to do next."""
     with st.container(border=True, horizontal_alignment="center", gap="small"):
         st.space("small")
@@ -39,16 +37,18 @@ def empty(title: str, hint: str, *, icon: str = ":material/inbox:") -> None:
         st.space("small")
 
 
-def nothing_remembered(here: Scope, counts: Mapping[Namespace, int]) -> None:
+def draw_nothing_remembered(here: Scope, counts: Mapping[Namespace, int]) -> None:
     """The scope holds no memory: it is empty, or there is no such namespace at all."""
     if here.is_whole_store or any(is_within(each, here.namespace, subtree=True) for each in counts):
-        empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
+        draw_empty("Nothing is remembered here yet", "Replay a conversation, or choose another namespace above.")
         return
-    empty("There is no such namespace", "Check its name, or choose another namespace above.")
+    draw_empty("There is no such namespace", "Check its name, or choose another namespace above.")
     st.text(f"No memories under {one_line(show_namespace(here.namespace), 200)}; it does not exist.")
 
 
-def filtered_out(total: int, *, key: str, on_clear: Callable[[], None] | None = None, noun: str = "memory") -> None:
+def draw_filtered_out(
+    total: int, *, key: str, on_clear: Callable[[], None] | None = None, noun: str = "memory"
+) -> None:
     """There are `total` things, but the filters leave none. `on_clear` resets the filters."""
     plural = "memories" if noun == "memory" else None
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{key}-row"):
@@ -57,17 +57,17 @@ def filtered_out(total: int, *, key: str, on_clear: Callable[[], None] | None = 
             st.button("Clear filters", key=key, on_click=on_clear)
 
 
-def failed(error: MnemoscopeError) -> None:
+def draw_failed(error: MnemoscopeError) -> None:
     """Something failed that the operator can act on: what, and the way out."""
     title, hint = next(
         ((title, hint) for kind, title, hint in _TITLES if isinstance(error, kind)),
         ("This could not be done", "Nothing was changed."),
     )
     st.error(f"**{title}**  \n{hint}", icon=":material/error:")
-    st.code(safe(connections.scrubbed(str(error)), 2_000), language=None, wrap_lines=True)
+    st.code(safe(connections.scrub_secrets(str(error)), 2_000), language=None, wrap_lines=True)
 
 
-def broken(error_id: str) -> None:
+def draw_broken(error_id: str) -> None:
     """Something failed that should not have; the log has the rest under `error_id`."""
     st.error(
         f"**Something went wrong on this page**  \nNothing else is affected. Reload the page; if it happens again, "

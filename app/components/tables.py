@@ -14,10 +14,11 @@ from mnemoscope.stores import Ref
 
 from app.text.display import one_line
 
-__all__ = ["ROWS_PER_PAGE", "Window", "draw", "frame", "key_of", "pager", "ticked"]
-
 ROWS_PER_PAGE = 100
+
+
 TEXT_LIMIT = 300
+
 
 COLUMNS: dict[str, Any] = {
     "content": st.column_config.TextColumn("Memory", width="large"),
@@ -38,7 +39,7 @@ class Window(NamedTuple):
     stop: int
 
 
-def frame(records: Sequence[MemoryRecord]) -> pd.DataFrame:
+def make_frame(records: Sequence[MemoryRecord]) -> pd.DataFrame:
     """One row a record, in their order, every text made safe and cut; see `COLUMNS`."""
     return pd.DataFrame(
         {
@@ -54,7 +55,7 @@ def frame(records: Sequence[MemoryRecord]) -> pd.DataFrame:
     )
 
 
-def draw(
+def draw_memories(
     records: Sequence[MemoryRecord],
     *,
     key: str,
@@ -66,7 +67,7 @@ def draw(
     """Draw the records (one page of them: see `pager`) and return where the ticked ones are."""
     refs = [(record.namespace, record.key) for record in records]
     event = st.dataframe(
-        frame(records),
+        make_frame(records),
         column_order=list(columns),
         column_config=COLUMNS,
         hide_index=True,
@@ -76,7 +77,7 @@ def draw(
         height=height,
         alt=alt,
     )
-    return ticked(event, refs)
+    return read_ticked(event, refs)
 
 
 def key_of(prefix: str, refs: Sequence[Ref]) -> str:
@@ -85,13 +86,13 @@ def key_of(prefix: str, refs: Sequence[Ref]) -> str:
     return f"{prefix}-{digest.hexdigest()}"
 
 
-def ticked(event: Mapping[str, Any], refs: Sequence[Ref]) -> list[Ref]:
+def read_ticked(event: Mapping[str, Any], refs: Sequence[Ref]) -> list[Ref]:
     """Where the ticked rows of a table are; positions outside of it are left out."""
     rows = event["selection"]["rows"]
     return [refs[row] for row in rows if 0 <= row < len(refs)]
 
 
-def pager(total: int, *, key: str, per_page: int = ROWS_PER_PAGE) -> Window:
+def draw_pager(total: int, *, key: str, per_page: int = ROWS_PER_PAGE) -> Window:
     """Draw page numbers where `total` rows need more than one page; the rows of the page that is chosen."""
     if total <= per_page:
         return Window(0, total)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ICON", "LOGO", "OPTIONS", "PART_COLOURS", "STYLE"]
+ASSETS = Path(__file__).resolve().parents[1] / "assets"
 
-_FOLDER = Path(__file__).resolve().parents[1] / "assets"
-
-ICON = _FOLDER / "icon.svg"
-LOGO = _FOLDER / "logo.svg"
+ICON = ASSETS / "icon.svg"
+LOGO = ASSETS / "logo.svg"
 
 PART_COLOURS: dict[str, str] = {"similarity": "#1A8A82", "recency": "#E08A1E", "importance": "#7B61D1"}
 """The colour of each part of a score, readable in both modes and told apart without red and green."""

@@ -11,8 +11,6 @@ from mnemoscope.journal import book
 from app.session.scope import Scope
 from app.session.session import Session
 
-__all__ = ["kept", "stamp"]
-
 Value = TypeVar("Value")
 
 

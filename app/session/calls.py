@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import streamlit as st
+from mnemoscope import ConflictError
 from mnemoscope.core import Clock, scrub, utc_now
-from mnemoscope.errors import ConflictError
 from mnemoscope.stores import Watcher
-
-__all__ = ["SLOW_SECONDS", "Call", "CallLog", "call_log"]
 
 SLOW_SECONDS = 0.5
 """From how many seconds a call counts as slow."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import MemoryEngine
+from mnemoscope import ConfigurationError, MemoryEngine
 from mnemoscope.connections import (
     Connection,
     Connections,
@@ -22,25 +22,15 @@ from mnemoscope.connections import (
 )
 from mnemoscope.core import scrub
 from mnemoscope.embedding import BundledEmbeddings
-from mnemoscope.errors import ConfigurationError
 from mnemoscope.stores import View, Watcher
 
 from app.session.settings import VARIABLES, Settings, data_folder
 
-__all__ = [
-    "MISSING",
-    "Catalogue",
-    "catalogue",
-    "closed_because",
-    "engine_on",
-    "notices_of",
-    "scrubbed",
-    "store_of",
-    "version_of",
-]
-
 MISSING = "missing"
+
+
 """The version of a file that is not there."""
+
 
 _NOT_THERE_YET = "There is no store yet. Switch writing on, and it is made."
 
@@ -63,19 +53,19 @@ class Catalogue:
         return self.connections.get(name or "", self.connections[self.default])
 
 
-def catalogue(settings: Settings) -> Catalogue:
+def read_catalogue(settings: Settings) -> Catalogue:
     """What the settings offer.
 
     Raises:
         ConfigurationError: the file, or what was named beside it, cannot be used.
     """
     known = load_connections(settings.config)
-    offered = {name: _adapted(each, settings, known) for name, each in known.connections.items()}
+    offered = {name: _adapt(each, settings, known) for name, each in known.connections.items()}
     own = None
     if settings.store or not offered:
         store = settings.store or str(data_folder() / "memories.sqlite")
         embedders = {"embedder": settings.embedder, "next_embedder": settings.next_embedder}
-        named = _adapted(connection_to(store, known=known, **embedders), settings, known)
+        named = _adapt(connection_to(store, known=known, **embedders), settings, known)
         named = replace(named, name=f"{named.name} (named)") if named.name in offered else named
         offered = {named.name: named, **offered}
         own = None if settings.store else named.name
@@ -85,10 +75,10 @@ def catalogue(settings: Settings) -> Catalogue:
             f"There is no connection {default!r}; there is {', '.join(offered)}. Check --connection and the file "
             f"{known.file or 'mnemoscope.toml, which was not found'}."
         )
-    return Catalogue(offered, default, own, known.file, _roles(settings, known))
+    return Catalogue(offered, default, own, known.file, _read_roles(settings, known))
 
 
-def store_of(connection: Connection, *, writing: bool, stands_in: bool = False) -> OpenedStore:
+def open_store_of(connection: Connection, *, writing: bool, stands_in: bool = False) -> OpenedStore:
     """The store of a connection; or an empty one that stays closed, for a store that is not there yet.
 
     Raises:
@@ -100,12 +90,12 @@ def store_of(connection: Connection, *, writing: bool, stands_in: bool = False) 
     return open_store(connection, writing=writing)
 
 
-def engine_on(opened: OpenedStore, connection: Connection, *, watcher: Watcher | None = None) -> MemoryEngine:
+def make_engine(opened: OpenedStore, connection: Connection, *, watcher: Watcher | None = None) -> MemoryEngine:
     """The engine over an open store. The dashboard's own recalls are never noted as the agent's."""
     return engine_over(opened, connection, touch=False, watcher=watcher)
 
 
-def version_of(connection: Connection) -> str:
+def read_version(connection: Connection) -> str:
     """Which file lies behind a connection: another text once it was replaced; empty for other stores."""
     file = connection.file()
     if file is None:
@@ -117,32 +107,32 @@ def version_of(connection: Connection) -> str:
     return f"{found.st_dev}-{found.st_ino}"
 
 
-def closed_because(engine: MemoryEngine) -> str:
+def why_closed(engine: MemoryEngine) -> str:
     """Why nothing can be written through this engine; empty where everything can."""
     return engine.adapter.closed if isinstance(engine.adapter, View) else ""
 
 
-def notices_of(engine: MemoryEngine) -> tuple[str, ...]:
+def list_notices(engine: MemoryEngine) -> tuple[str, ...]:
     """What people should know of how the store was opened."""
     return engine.adapter.notices if isinstance(engine.adapter, View) else ()
 
 
-def scrubbed(text: str) -> str:
+def scrub_secrets(text: str) -> str:
     """The text without the secrets of any connection."""
     try:
-        offered = catalogue(Settings.from_environment())
+        offered = read_catalogue(Settings.from_environment())
     except ConfigurationError:
         return text
     return scrub(text, [secret for each in offered.connections.values() for secret in each.secrets()])
 
 
-def _roles(settings: Settings, known: Connections) -> Roles:
+def _read_roles(settings: Settings, known: Connections) -> Roles:
     if settings.role is None:
         return known.roles
     return replace(known.roles, default=read_role(settings.role, where=VARIABLES["role"].name))
 
 
-def _adapted(connection: Connection, settings: Settings, known: Connections) -> Connection:
+def _adapt(connection: Connection, settings: Settings, known: Connections) -> Connection:
     """The connection with what the settings say of all of them."""
     changed: dict[str, Any] = {}
     if settings.model:

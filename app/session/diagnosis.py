@@ -12,14 +12,14 @@ from app.session import connections
 from app.session.settings import Settings
 from app.text.display import safe
 
-__all__ = ["MARKS", "examine", "steps_of"]
-
 MARKS: dict[State, tuple[str, str | None]] = {
     "good": ("ok  ", "green"),
     "warning": ("warn", "yellow"),
     "bad": ("FAIL", "red"),
     "skipped": ("-   ", None),
 }
+
+
 """How a step's state is written on a terminal, and in which colour."""
 
 
@@ -29,11 +29,11 @@ def examine(settings: Settings) -> tuple[str, Iterator[Check]]:
     Raises:
         ConfigurationError: the configuration cannot be used.
     """
-    connection = connections.catalogue(settings).find(None)
-    return connection.name, steps_of(connection)
+    connection = connections.read_catalogue(settings).find(None)
+    return connection.name, run_steps(connection)
 
 
-def steps_of(connection: Connection, *, asks_model: bool = True) -> Iterator[Check]:
+def run_steps(connection: Connection, *, asks_model: bool = True) -> Iterator[Check]:
     """The steps of a connection's check-up, safe to be shown."""
     for check in check_up(connection, asks_model=asks_model):
         yield replace(

@@ -6,17 +6,16 @@ import threading
 from collections import Counter
 from weakref import WeakKeyDictionary
 
-import streamlit as st
 from mnemoscope import MemoryEngine
 from mnemoscope.health import Check
 from mnemoscope.index import IndexMemory, process_budget
 
 from app.session.settings import INDEX_MEMORY, Settings
-from app.text.display import megabytes, one_line
-
-__all__ = ["by_connection", "check", "draw", "limit", "opened", "warnings"]
+from app.text.display import megabytes
 
 _OPENED: WeakKeyDictionary[MemoryEngine, str] = WeakKeyDictionary()
+
+
 _LOCK = threading.Lock()
 
 
@@ -25,14 +24,14 @@ def limit(settings: Settings) -> None:
     process_budget().limit_bytes = settings.index_bytes
 
 
-def opened(engine: MemoryEngine, connection: str) -> MemoryEngine:
+def count_indexes(engine: MemoryEngine, connection: str) -> MemoryEngine:
     """Count the indexes of this engine as those of the connection, for as long as the engine lives."""
     with _LOCK:
         _OPENED[engine] = connection
     return engine
 
 
-def by_connection() -> dict[str, int]:
+def measure_by_connection() -> dict[str, int]:
     """How many bytes the indexes of each connection take, the largest first."""
     with _LOCK:
         engines = list(_OPENED.items())
@@ -42,23 +41,7 @@ def by_connection() -> dict[str, int]:
     return dict(taken.most_common())
 
 
-def draw(memory: IndexMemory) -> None:
-    """How much is used of how much, and by which connections."""
-    st.metric(
-        "Indexes in memory",
-        f"{megabytes(memory.used)} of {megabytes(memory.limit)}",
-        border=True,
-        help="Of all connections together; what was used longest ago is dropped first, and built anew when wanted.",
-    )
-    # One connection alone has what is used.
-    if len(taken := {name: size for name, size in by_connection().items() if size}) > 1:
-        with st.container(gap="xxsmall", key="health-index-memory"):
-            st.caption("Indexes by connection")
-            for name, size in taken.items():
-                st.text(f"{one_line(name, 40)}  {megabytes(size)}")
-
-
-def warnings(memory: IndexMemory) -> tuple[str, ...]:
+def list_warnings(memory: IndexMemory) -> tuple[str, ...]:
     """What the header says where indexes have too little room; Health says the rest."""
     return ("Too little memory for the indexes: pages wait while they are built again",) if memory.is_short else ()
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-__all__ = ["PAGES", "PAGES_FOLDER", "PageRow", "choose", "link_to", "path_of", "row_of"]
-
 PAGES_FOLDER = Path(__file__).resolve().parents[2] / "pages"
 
 
@@ -72,12 +70,6 @@ def path_of(name: str) -> str:
 def row_of(page: Page) -> PageRow:
     """The row of this page."""
     return next(row for row in PAGES if row.title == page.title)
-
-
-def link_to(name: str, label: str, **query: str | list[str]) -> None:
-    """A link to a page with these URL parameters. `label` is fixed text, never stored text."""
-    icon = next(row.icon for row in PAGES if row.name == name)
-    st.page_link(path_of(name), label=label, icon=icon, query_params=query)
 
 
 def _page(row: PageRow) -> Page:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from mnemoscope import MemoryEngine
+from mnemoscope import ConfigurationError, MemoryEngine
 from mnemoscope.connections import load_connections
-from mnemoscope.errors import ConfigurationError
 from mnemoscope.recall import Profile, ProfileBook
 
-__all__ = ["PRESENT", "known_profiles", "profile_named"]
-
 PRESENT = "in use"
+
+
 """Names the configuration that the connection has, which need not have a name of its own."""
 
 
-def known_profiles(engine: MemoryEngine, config_file: str | None) -> dict[str, Profile]:
+def list_profiles(engine: MemoryEngine, config_file: str | None) -> dict[str, Profile]:
     """The profile in use, then the presets, those of the file and the saved ones; of one name the later counts.
 
     Raises:
@@ -24,7 +23,7 @@ def known_profiles(engine: MemoryEngine, config_file: str | None) -> dict[str, P
     return found | ProfileBook(engine.adapter).all()
 
 
-def profile_named(name: str, known: dict[str, Profile]) -> Profile:
+def find_profile(name: str, known: dict[str, Profile]) -> Profile:
     """The profile of this name.
 
     Raises:

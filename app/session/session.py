@@ -8,37 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
-from mnemoscope import MemoryEngine
+from mnemoscope import MemoryEngine, PermissionDeniedError, StoreUnavailableError
 from mnemoscope.connections import Connection, OpenedStore, Role, is_shared, may
-from mnemoscope.errors import PermissionDeniedError, StoreUnavailableError
 from mnemoscope.stores import StoreAdapter
 
 from app.session import connections, index_memory, sign_in
 from app.session.calls import call_log
 from app.session.connections import Catalogue
 from app.session.settings import Settings
-
-__all__ = [
-    "CONNECTION_KEY",
-    "OPERATOR_KEY",
-    "WRITING_KEY",
-    "Choice",
-    "Session",
-    "choice",
-    "choose",
-    "close_all",
-    "current",
-    "foreign_vectors",
-    "is_missing",
-    "is_writing_wanted",
-    "make_store",
-    "memory_engine",
-    "operator",
-    "require_role",
-    "require_writing",
-    "role",
-    "warm",
-]
 
 WRITING_KEY = "header.is_writing"
 OPERATOR_KEY = "header.operator"
@@ -91,7 +68,7 @@ def choice() -> Choice:
     Raises:
         ConfigurationError: the configuration cannot be used.
     """
-    offered = connections.catalogue(Settings.from_environment())
+    offered = connections.read_catalogue(Settings.from_environment())
     asked = st.query_params.get("c")
     unknown = asked if asked is not None and asked not in offered.connections else None
     name = asked if unknown is None and asked is not None else st.session_state.get(_CHOSEN)
@@ -122,9 +99,9 @@ def current() -> Session:
     connection = chosen.connection
     wants_writing = is_writing_wanted(chosen, settings)
     is_own = connection.name == chosen.offered.own
-    engine = memory_engine(connection, wants_writing, connections.version_of(connection), is_own)
+    engine = memory_engine(connection, wants_writing, connections.read_version(connection), is_own)
     mine = role(chosen)
-    closed = connections.closed_because(engine) or ("" if may(mine, "editor") else _LOOKS_ONLY)
+    closed = connections.why_closed(engine) or ("" if may(mine, "editor") else _LOOKS_ONLY)
     return Session(
         engine=engine,
         connection=connection.name,
@@ -132,7 +109,7 @@ def current() -> Session:
         is_writing=wants_writing and not closed,
         model=connection.model,
         closed=closed,
-        notices=connections.notices_of(engine),
+        notices=connections.list_notices(engine),
         role=mine,
     )
 
@@ -140,7 +117,7 @@ def current() -> Session:
 def is_missing(chosen: Choice) -> bool:
     """Whether the file of the chosen connection is not there, and is not the user's own that is made unasked."""
     is_own = chosen.connection.name == chosen.offered.own
-    return not is_own and connections.version_of(chosen.connection) == connections.MISSING
+    return not is_own and connections.read_version(chosen.connection) == connections.MISSING
 
 
 def make_store() -> None:
@@ -154,7 +131,7 @@ def make_store() -> None:
     if chosen.connection.read_only or not may(role(chosen), "editor"):
         raise PermissionDeniedError("Nothing may be written here, so no store was made.")
     if is_missing(chosen):
-        connections.store_of(chosen.connection, writing=True).close()
+        connections.open_store_of(chosen.connection, writing=True).close()
 
 
 def role(chosen: Choice) -> Role:
@@ -222,20 +199,20 @@ def memory_engine(connection: Connection, writing: bool, version: str, is_own: b
         opened = _shared_store(connection)
         closed = "" if writing else "The store is used for reading alone, so nothing was written. Switch writing on."
         own = OpenedStore(opened.store, opened.closed or closed, opened.notices, opened.limits)
-        return index_memory.opened(connections.engine_on(own, connection, watcher=watcher), connection.name)
+        return index_memory.count_indexes(connections.make_engine(own, connection, watcher=watcher), connection.name)
     if version == connections.MISSING and not is_own:
         # A mistyped path would otherwise become an empty store as soon as writing is switched on.
         raise StoreUnavailableError(
             f"There is no SQLite file {connection.file()}. Check the path, or make a new, empty store there."
         )
     stands_in = is_own and not writing and version == connections.MISSING
-    opened = connections.store_of(connection, writing=writing, stands_in=stands_in)
-    return index_memory.opened(connections.engine_on(opened, connection, watcher=watcher), connection.name)
+    opened = connections.open_store_of(connection, writing=writing, stands_in=stands_in)
+    return index_memory.count_indexes(connections.make_engine(opened, connection, watcher=watcher), connection.name)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, on_release=lambda opened: opened.close())
 def _shared_store(connection: Connection) -> OpenedStore:
-    return connections.store_of(connection, writing=True)
+    return connections.open_store_of(connection, writing=True)
 
 
 def close_all() -> None:
@@ -247,13 +224,13 @@ def close_all() -> None:
 def warm() -> None:
     """Open the first store and load its embedder before the first page asks for them."""
     settings = Settings.from_environment()
-    offered = connections.catalogue(settings)
+    offered = connections.read_catalogue(settings)
     connection = offered.find(None)
     writing = settings.is_writing and not connection.read_only
     if writing and is_missing(Choice(offered, connection)):
         # Who names a file and starts with writing switched on asks for it.
-        connections.store_of(connection, writing=True).close()
-    version = connections.version_of(connection)
+        connections.open_store_of(connection, writing=True).close()
+    version = connections.read_version(connection)
     engine = memory_engine(connection, writing, version, connection.name == offered.own)
     if engine.adapter.embeddings is not None:
         engine.adapter.embeddings.embed_query("warm")

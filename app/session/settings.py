@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemoscope import ConfigurationError
 from mnemoscope.connections import CONFIG_VARIABLE
 from mnemoscope.core import shown
-from mnemoscope.errors import ConfigurationError
 from mnemoscope.index import DEFAULT_INDEX_BYTES
-
-__all__ = ["INDEX_MEMORY", "VARIABLES", "Settings", "Variable", "data_folder"]
 
 INDEX_MEMORY = "MNEMOSCOPE_INDEX_MEMORY"
 

@@ -10,8 +10,6 @@ import streamlit as st
 
 from app.text.display import one_line
 
-__all__ = ["SIGN_IN_KEY", "SIGN_OUT_KEY", "Person", "account", "draw_sign_out", "passes", "person"]
-
 SIGN_IN_KEY, SIGN_OUT_KEY = "sign-in.begin", "sign-in.end"
 
 

@@ -23,8 +23,6 @@ from app.commands.replay import replay
 from app.commands.transfer import export, importing
 from app.commands.trash import allow, erase, restore, trash
 
-__all__ = ["COMMANDS", "SCRIPTS", "demo", "doctor", "mnemoscope", "run"]
-
 _port_option = click.option(
     "--port", type=click.IntRange(1, 65535), help="Port on this machine. Default: the first free one from 8501."
 )
@@ -47,7 +45,7 @@ def run(*, port: int | None, no_browser: bool, is_read_only: bool, **given: Any)
 
     settings = settings_from(read_only=is_read_only, **given)
     with said_plainly():
-        connections.catalogue(settings)
+        connections.read_catalogue(settings)
     server.serve(settings, port=port, opens_browser=not no_browser)
 
 

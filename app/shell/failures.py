@@ -6,12 +6,10 @@ import logging
 import secrets
 import traceback
 
-from mnemoscope.errors import MnemoscopeError
+from mnemoscope import MnemoscopeError
 
 from app.components import states
 from app.session import connections
-
-__all__ = ["report"]
 
 logger = logging.getLogger("mnemoscope")
 
@@ -22,10 +20,10 @@ def report(error: Exception) -> bool:
     Errors this library raises on purpose say what to do. Any other is logged under an id that the page shows.
     """
     if isinstance(error, MnemoscopeError):
-        states.failed(error)
+        states.draw_failed(error)
         return True
     error_id = secrets.token_hex(4)
     trace = "".join(traceback.format_exception(error))
-    logger.error("Error %s in a page\n%s", error_id, connections.scrubbed(trace))
-    states.broken(error_id)
+    logger.error("Error %s in a page\n%s", error_id, connections.scrub_secrets(trace))
+    states.draw_broken(error_id)
     return True

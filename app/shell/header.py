@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import streamlit as st
+from mnemoscope import MnemoscopeError
 from mnemoscope.connections import Role, may
-from mnemoscope.errors import MnemoscopeError
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from app.components import feedback
+from app.components import actions
 from app.session import connections, index_memory, scope, session, sign_in
-from app.session.namespace_tree import namespace_tree
-from app.session.navigation import link_to
+from app.session.links import link_to
+from app.session.scope import read_tree
 from app.session.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
 from app.session.settings import Settings
 from app.shell import failures
 from app.text.display import one_line
 
-__all__ = ["MAKE_KEY", "draw"]
-
 MAKE_KEY = "header.make_store"
+
 
 _ROLES: dict[Role, str] = {
     "viewer": "Viewers change nothing.",
@@ -27,7 +26,7 @@ _ROLES: dict[Role, str] = {
 }
 
 
-def draw() -> bool:
+def draw_header() -> bool:
     """Draw the header; whether the store answers.
 
     Where it does not, that is said here, and another connection can still be chosen.
@@ -66,12 +65,12 @@ def _make_store() -> None:
     try:
         session.make_store()
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
 
 
 def _draw_scope() -> Session:
     working = session.current()
-    scope.draw(namespace_tree(working))
+    scope.draw_picker(read_tree(working))
     return working
 
 
@@ -96,7 +95,7 @@ def _draw_connection(chosen: Choice) -> None:
 
 def _go_over() -> None:
     session.choose(st.session_state[CONNECTION_KEY])
-    scope.forget()
+    scope.leave()
 
 
 def _draw_extractor(chosen: Choice) -> None:
@@ -147,7 +146,7 @@ def _draw_notices(chosen: Choice, working: Session | None) -> None:
     _notice_replacement(chosen)
     for notice in working.notices:
         _draw_named(":material/info:", one_line(notice, 300), key=f"header-notice-{working.notices.index(notice)}")
-    warnings = [*working.adapter.abilities.warnings, *index_memory.warnings(working.engine.context.indexes.memory)]
+    warnings = [*working.adapter.abilities.warnings, *index_memory.list_warnings(working.engine.context.indexes.memory)]
     for at, warning in enumerate(warnings):
         with st.container(horizontal=True, vertical_alignment="center", key=f"header-warning-{at}"):
             # What comes after the colon is told on the Health page.
@@ -160,7 +159,7 @@ def _draw_notices(chosen: Choice, working: Session | None) -> None:
 
 
 def _notice_replacement(chosen: Choice) -> None:
-    key, version = f"header.version.{chosen.connection.name}", connections.version_of(chosen.connection)
+    key, version = f"header.version.{chosen.connection.name}", connections.read_version(chosen.connection)
     before = st.session_state.get(key)
     st.session_state[key] = version
     if before not in (None, version, connections.MISSING):

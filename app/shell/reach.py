@@ -6,12 +6,10 @@ import streamlit as st
 from mnemoscope.index import process_budget
 
 from app.session import scope, session
-from app.session.namespace_tree import namespace_tree
 from app.session.navigation import PageRow
+from app.session.scope import read_tree
 from app.session.settings import INDEX_MEMORY
 from app.text.display import counted, megabytes
-
-__all__ = ["ANYWAY_KEY", "BYTES_A_MEMORY", "READING", "allows"]
 
 ANYWAY_KEY = "reach.anyway"
 BYTES_A_MEMORY = 4_000
@@ -33,7 +31,7 @@ def allows(row: PageRow) -> bool:
         return True
     working, here = session.current(), scope.current()
     agreed = (working.connection, here)
-    total = namespace_tree(working).total(here.namespace, subtree=here.subtree)
+    total = read_tree(working).total(here.namespace, subtree=here.subtree)
     needed, limit = total * BYTES_A_MEMORY, process_budget().limit_bytes
     if needed <= limit or st.session_state.get(_AGREED) == agreed:
         return True

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from mnemoscope.errors import MnemoscopeError
+from mnemoscope import MnemoscopeError
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
@@ -30,8 +30,6 @@ from app.session import session
 from app.session.navigation import PAGES
 from app.session.settings import Settings
 from app.shell import failures
-
-__all__ = ["FirstSegments", "SecurityHeaders", "build", "content_security_policy", "options", "serve"]
 
 logger = logging.getLogger("mnemoscope")
 

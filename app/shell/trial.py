@@ -7,8 +7,6 @@ from pathlib import Path
 
 from app.session.settings import data_folder
 
-__all__ = ["ensure_trial", "trial_path"]
-
 
 def trial_path() -> Path:
     """Where this user's sample store lies."""

@@ -6,8 +6,6 @@ import html
 import re
 from datetime import datetime
 
-__all__ = ["age", "counted", "cut", "megabytes", "one_line", "plotly_text", "safe", "score", "timestamp"]
-
 # Control, bidirectional, zero-width and blank-looking characters, and lone surrogates (which end a page).
 # Newline and tab stay; so do the emoji variation selectors U+FE0E and U+FE0F.
 _HIDDEN = re.compile(

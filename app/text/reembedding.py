@@ -9,12 +9,10 @@ from app.text.display import counted, megabytes, one_line
 if TYPE_CHECKING:
     from mnemoscope.reembedding import ReembedState
 
-__all__ = ["duration", "progress_line", "summary"]
-
 _LONGEST = 300
 
 
-def summary(state: ReembedState | None) -> str:
+def describe_state(state: ReembedState | None) -> str:
     """What stands, in a sentence or two."""
     if state is None:
         return "No change of embedder was begun, and no vectors of a former one are kept."
@@ -30,20 +28,22 @@ def summary(state: ReembedState | None) -> str:
         "failed": f"It failed ({one_line(state.error, _LONGEST)})",
         "interrupted": "Whoever was at it is gone",
     }[state.state]
-    return f"{said}: {progress_line(state)}. Recall goes on with the vectors by {source}; next are those by {target}."
+    return (
+        f"{said}: {describe_progress(state)}. Recall goes on with the vectors by {source}; next are those by {target}."
+    )
 
 
-def progress_line(state: ReembedState) -> str:
+def describe_progress(state: ReembedState) -> str:
     """How many are made, how fast, and about how long it takes."""
     parts = [f"{state.staged:,} of {state.total:,} vectors"]
     if state.rate is not None:
         parts.append(f"{state.rate:,.0f} texts a second" if state.rate >= 10 else f"{state.rate:.1f} texts a second")
     if state.seconds_left is not None and state.state == "running":
-        parts.append(f"about {duration(state.seconds_left)} left")
+        parts.append(f"about {describe_duration(state.seconds_left)} left")
     return ", ".join(parts)
 
 
-def duration(seconds: float) -> str:
+def describe_duration(seconds: float) -> str:
     """A time in the largest unit that fits."""
     for name, size in (("hour", 3600), ("minute", 60)):
         if seconds >= size:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from mnemoscope.core import NamespaceLike, decode_label, read_prefix, show_namespace
 
-__all__ = ["namespace_word", "quoted", "read_namespace_word"]
-
 
 def namespace_word(namespace: Sequence[str]) -> str:
     """The namespace as `--namespace` takes it: "a/b", or a JSON list where a label has a slash of its own."""

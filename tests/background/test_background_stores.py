@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from mnemoscope import Background, InputError, MemoryEngine, StoreError
 from mnemoscope.background.service import remember_once
-from mnemoscope.core.locks import Locks
+from mnemoscope.core import Locks
 
 SOON = {"debounce": 0.0, "workers": 0}
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, BEN, contents, engine_over
 from langgraph.graph import START, MessagesState, StateGraph
+from mnemoscope import InputError, StoreError, StoreUnavailableError
 from mnemoscope.background import RemoteBackground
-from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
 
 KEY = "the-servers-key"
 

@@ -41,7 +41,7 @@ def test_the_bare_command_serves_the_own_store_reading_only(served: list[dict[st
     assert invoke().exit_code == 0
     assert served == [{"settings": Settings(None, None, "ana", False), "port": None, "opens_browser": True}]
     own = own_folders / "data" / "mnemoscope" / "memories.sqlite"
-    first = connections.catalogue(served[0]["settings"]).find(None)
+    first = connections.read_catalogue(served[0]["settings"]).find(None)
     assert first.file() == own
 
 

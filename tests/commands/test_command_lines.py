@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from hypothesis_profiles import examples
 from mnemoscope import MemoryConfig
 
-from app.components import command_lines
+from app.components import code
 from app.session.settings import VARIABLES
 from app.shell.command import SCRIPTS
+from app.text.shell_words import quoted
+from app.views.recall import agent
 from app.views.recall.filters import RecallFilters
 from app.views.recall.query import RecallQuery
-from app.views.recall.results import agent
-from app.views.recall.settings import RankingSettings
+from app.views.recall.sliders import RankingSettings
 
 BASH = shutil.which("bash")
 
@@ -47,7 +48,7 @@ def parsed(line: str) -> tuple[str, dict[str, object]]:
 
 
 def test_a_command_names_the_store_and_its_options(store: Path) -> None:
-    line = command_lines.call("forget", namespace=("memories", "ana"), key=["a b", "c"], dry_run=True, reason="")
+    line = code.write_command("forget", namespace=("memories", "ana"), key=["a b", "c"], dry_run=True, reason="")
     name, given = parsed(line.replace("\\\n", ""))
     assert name == "forget"
     assert (given["store"], given["namespace"]) == (str(store), ("memories", "ana"))
@@ -56,14 +57,14 @@ def test_a_command_names_the_store_and_its_options(store: Path) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_a_value_that_looks_like_an_option_stays_a_value() -> None:
-    _, given = parsed(command_lines.call("recall", "--limit", namespace=("m",), source="-x").replace("\\\n", ""))
+    _, given = parsed(code.write_command("recall", "--limit", namespace=("m",), source="-x").replace("\\\n", ""))
     assert (given["query"], given["source"]) == ("--limit", "-x")
 
 
 @pytest.mark.usefixtures("store")
 def test_memories_of_several_namespaces_take_one_command_each() -> None:
     refs = [(("b",), "1"), (("a",), "2"), (("b",), "3")]
-    lines = command_lines.at_places("restore", refs).replace(" \\\n", "").splitlines()
+    lines = code.write_commands_at("restore", refs).replace(" \\\n", "").splitlines()
     assert [(parsed(line)[1]["namespace"], parsed(line)[1]["keys"]) for line in lines] == [
         (("a",), ("2",)),
         (("b",), ("1", "3")),
@@ -75,7 +76,7 @@ def test_the_command_of_a_recall_asks_the_same() -> None:
     since = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     filters = RecallFilters(("food", "it's"), include_private=True, since=since, filter='{"source": "nurse"}')
     chosen = RankingSettings(MemoryConfig(min_score=0.25), 0, 500)
-    line = agent.as_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
+    line = agent.write_recall_command(RecallQuery('say "tea"', ("memories", "ana"), True, filters), chosen)
     _, given = parsed(line.replace("\\\n", ""))
     wanted = {"query": 'say "tea"', "namespace": ("memories", "ana"), "subtree": True, "categories": ("food", "it's")}
     wanted |= {"include_private": True, "since": since, "filter": {"source": "nurse"}}
@@ -89,18 +90,18 @@ def test_a_connection_of_the_file_is_named_and_no_secret_shown(monkeypatch: pyte
     file.write_text('[connections.main]\nurl = "postgresql://me:${PASSWORD_OF_IT}@host/db"\n', encoding="utf-8")
     monkeypatch.delenv("MNEMOSCOPE_STORE")
     monkeypatch.setenv("MNEMOSCOPE_CONFIG", str(file))
-    line = command_lines.call("history")
+    line = code.write_command("history")
     assert shlex.split(line.replace("\\\n", ""))[2:] == ["--config", str(file), "--connection", "main"]
     monkeypatch.delenv("MNEMOSCOPE_CONFIG")
     monkeypatch.setenv("MNEMOSCOPE_STORE", "postgresql://me:hunter2@host/db")
-    assert "hunter2" not in command_lines.call("history")
+    assert "hunter2" not in code.write_command("history")
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
 @examples(60)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40))
 def test_a_shell_reads_any_text_as_one_word(text: str) -> None:
-    script = f"printf %s {command_lines.quoted(text)}"
+    script = f"printf %s {quoted(text)}"
     said = subprocess.run([str(BASH), "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
     assert said.decode() == text
 

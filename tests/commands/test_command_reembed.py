@@ -14,7 +14,7 @@ from mnemoscope.embedding import HashingEmbeddings
 
 from app.session.settings import VARIABLES
 from app.shell.command import mnemoscope
-from app.text.reembedding import duration
+from app.text.reembedding import describe_duration
 
 ANA = ("memories", "ana")
 HERE = f"python:{__name__}:small"
@@ -93,4 +93,4 @@ def test_nothing_under_way_cannot_be_paused_and_a_viewer_may_only_look(invoke: I
     ("seconds", "said"), [(0.2, "1 second"), (59, "59 seconds"), (61, "1 minute"), (7_300, "2 hours")]
 )
 def test_a_time_is_told_in_its_largest_unit(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
+    assert describe_duration(seconds) == said

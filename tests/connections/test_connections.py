@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from mnemoscope import ConfigurationError, PermissionDeniedError, StoreUnavailableError
 from mnemoscope.config import KNOBS
 from mnemoscope.connections import (
     CONNECTION_KEYS,
@@ -20,7 +21,6 @@ from mnemoscope.connections import (
     open_store,
 )
 from mnemoscope.embedding import HashingEmbeddings
-from mnemoscope.errors import ConfigurationError, PermissionDeniedError, StoreUnavailableError
 from mnemoscope.stores import View
 
 SECRET = "hunter2-and-more"

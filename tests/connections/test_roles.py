@@ -11,7 +11,7 @@ from mnemoscope import ConfigurationError, MemoryEngine
 from mnemoscope.connections import ROLES, Role, Roles, load_connections, may, read_roles
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback
+from app.components import actions
 from app.session import sign_in
 from app.session.session import OPERATOR_KEY, WRITING_KEY
 
@@ -98,7 +98,7 @@ def test_an_action_is_refused_to_viewers_even_where_its_button_is_shown(
 ) -> None:
     monkeypatch.setenv("MNEMOSCOPE_ROLE", role)
     test = offering_an_undo(dashboard, seeded_engine)
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert not test.exception
     assert len(seeded_engine.list(ANA)) == (4 if is_back else 3)
     assert ("This takes the role editor, and yours is viewer." in texts(test)) is not is_back
@@ -139,7 +139,7 @@ def test_who_signed_in_has_their_own_role_and_name(
     assert "Your role is editor." in texts(test)
     assert not [each for each in test.text_input if each.key == OPERATOR_KEY]
     test.session_state[OPERATOR_KEY] = "somebody else"
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert seeded_engine.history(ANA, limit=1)[0].actor == "Ben@example.org"
 
 

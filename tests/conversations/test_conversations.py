@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
+from mnemoscope import ConversationError, InputError, MnemoscopeError
 from mnemoscope.conversations import (
     FORMATS,
     Conversation,
@@ -21,7 +22,6 @@ from mnemoscope.conversations import (
     read_conversations,
     recognise,
 )
-from mnemoscope.errors import ConversationError, InputError, MnemoscopeError
 
 TURNS = [{"role": "user", "content": "I live in Turin."}, {"role": "assistant", "content": "Noted."}]
 SAID = [("user", "I live in Turin."), ("assistant", "Noted.")]

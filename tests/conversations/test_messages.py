@@ -20,9 +20,8 @@ from langchain_core.messages import (
     ToolMessage,
     messages_to_dict,
 )
-from mnemoscope import Message
+from mnemoscope import InputError, Message
 from mnemoscope.conversations import Transcript, moment_of, read_messages
-from mnemoscope.errors import InputError
 
 TALK = [
     SystemMessage("Be kind."),

@@ -4,9 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from mnemoscope import Evidence, ExtractedFact, MemoryRecord, RuleConsolidator, RuleExtractor
+from mnemoscope import ConversationError, Evidence, ExtractedFact, MemoryRecord, RuleConsolidator, RuleExtractor
 from mnemoscope.conversations import SampleConversation, load_samples, read_sample
-from mnemoscope.errors import ConversationError
 
 NOW = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
 SAMPLES = load_samples(NOW)

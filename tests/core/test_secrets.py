@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from mnemoscope import ConfigurationError
 from mnemoscope.core import MASK, expand, has_literal_secret, masked, scrub, secrets_in
-from mnemoscope.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(

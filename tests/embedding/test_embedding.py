@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from mnemoscope import ConfigurationError, EmbeddingError
 from mnemoscope.embedding import BundledEmbeddings, HashingEmbeddings, bundled, identity_of, load_embeddings
-from mnemoscope.errors import ConfigurationError, EmbeddingError
 
 ENGINE = Path(bundled.__file__).parents[1]
 

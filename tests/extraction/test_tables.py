@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 import pytest
+from mnemoscope import RuleExtractor
 from mnemoscope.extraction.patterns import Words, compile_block, load_table
 from mnemoscope.extraction.rules.attributes import read_attribute
-from mnemoscope.extraction.rules.extractor import RuleExtractor
 from mnemoscope.extraction.rules.tables import english_rules, language_rules, match_language
 
 extractor = RuleExtractor()

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from mnemoscope import MemoryRecord
-from mnemoscope.errors import InputError
+from mnemoscope import InputError, MemoryRecord
 from mnemoscope.index import STATES, Filters, ScopeIndex, browse
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

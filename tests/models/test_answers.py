@@ -12,10 +12,9 @@ import pytest
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 from mnemoscope import LLMExtractor, Message, ModelError
-from mnemoscope.core.execution import run
+from mnemoscope.core import run
 from mnemoscope.extraction.documents import DocumentExtractor
-from mnemoscope.models.answers import ListForm
-from mnemoscope.models.client import Answer, Asker
+from mnemoscope.models import Answer, Asker, ListForm
 from openai_server import BY_CALL, CLIENTS, IN_PROSE, Reply, calls, fails, says, serving
 from pydantic import BaseModel, ConfigDict
 

@@ -17,10 +17,9 @@ from langchain_core.tools import StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.memory import InMemoryStore
 from mnemoscope import MemoryEngine
-from mnemoscope.core.execution import arun, run
-from mnemoscope.embedding.hashing import HashingEmbeddings
-from mnemoscope.models.answers import ListForm
-from mnemoscope.models.client import Asker
+from mnemoscope.core import arun, run
+from mnemoscope.embedding import HashingEmbeddings
+from mnemoscope.models import Asker, ListForm
 from openai_server import CLIENTS, IN_PROSE, calls, client, says, serving
 from pydantic import BaseModel
 

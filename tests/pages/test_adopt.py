@@ -6,12 +6,12 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from mnemoscope import MemoryEngine
+from mnemoscope import MemoryEngine, StoreUnavailableError
 from mnemoscope.curation import TextHint
-from mnemoscope.errors import StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback, snippet
+from app.components import actions
+from app.text import toml
 from app.views.curate import adopt
 
 Dashboard = Callable[..., AppTest]
@@ -54,7 +54,7 @@ def test_adopting_is_one_action_and_undo_puts_it_back(dashboard: Dashboard, engi
     assert (record.kind, record.content) == ("memory", "Ana sails. **bold**")
     assert engine.history(ANA, "nested")[0].actor == "tester"
     assert "Nothing to adopt here" in "\n".join(each.value for each in test.markdown)
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert stored(engine) == NESTED
 
 
@@ -99,5 +99,5 @@ def test_a_field_that_may_be_the_text_is_shown_with_the_lines_that_name_it(
 
 def test_the_lines_name_one_field_for_each_namespace_and_are_toml() -> None:
     hints = [TextHint(("a", "b.c"), name, 5 - at, 9, 10, "x") for at, name in enumerate(('say "hi"', "second"))]
-    lines = snippet.text_fields_table("my team", [(h.namespace, h.field) for h in adopt.first_of_each(hints)])
+    lines = toml.write_text_fields("my team", [(h.namespace, h.field) for h in adopt.pick_first_of_each(hints)])
     assert tomllib.loads(lines) == {"connections": {"my team": {"text_fields": {"a/b.c": 'say "hi"'}}}}

@@ -14,7 +14,7 @@ def broken_script() -> None:
 
 
 def refused_script() -> None:
-    from mnemoscope.errors import StoreUnavailableError
+    from mnemoscope import StoreUnavailableError
 
     from app.shell import failures
 

@@ -189,13 +189,13 @@ def test_a_memory_store_is_one_for_reading_and_for_writing(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.session import session
-    from app.session.connections import catalogue
+    from app.session.connections import read_catalogue
     from app.session.settings import Settings
 
     monkeypatch.setenv("MNEMOSCOPE_STORE", "memory:")
     monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
     test = dashboard()
-    connection = catalogue(Settings.from_environment()).find(None)
+    connection = read_catalogue(Settings.from_environment()).find(None)
     writer = session.memory_engine(connection, True, "")
     writer.remember("Ana lives in Lisbon.", ANA, extract=False)
     assert "memories/ana" in offered(test.run())

@@ -19,7 +19,7 @@ from stores_fixture import postgres_database
 from streamlit.testing.v1 import AppTest
 
 from app.session.navigation import PAGES
-from app.views.connect import form
+from app.views.connect.page import TRY_KEY
 from app.views.health import report
 
 Dashboard = Callable[..., AppTest]
@@ -115,7 +115,7 @@ def test_every_page_and_what_it_offers_for_looking_writes_nothing(looking: Dashb
         assert not test.exception
         assert not test.error, (page, [error.value for error in test.error], [code.value for code in test.code])
     looking(None, "health").button(key=report.AGAIN_KEY).click().run()
-    tried = looking(None, "connect").button(key=form.TRY_KEY).click().run()
+    tried = looking(None, "connect").button(key=TRY_KEY).click().run()
     assert not tried.error
     close_everything()
     assert watched.everything() == before

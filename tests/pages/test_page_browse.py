@@ -4,17 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from mnemoscope import ExtractedFact, MemoryEngine
+from mnemoscope import ExtractedFact, MemoryEngine, StoreUnavailableError
 from mnemoscope.core import utc_now
-from mnemoscope.errors import StoreUnavailableError
 from mnemoscope.index import Filters, browse
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback, python_lines
-from app.views.browse import actions
+from app.components import actions, code
+from app.views.browse import actions as browse_actions
+from app.views.browse import edit, history, memory, results
 from app.views.browse import filters as browse_filters
-from app.views.browse import table as browse_table
-from app.views.memory import detail, edit, history
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -37,7 +35,7 @@ def ticked(engine: MemoryEngine, *positions: int) -> dict[str, Any]:
     """The session state of a table whose rows are ticked, in the order of the page."""
     refs = [(record.namespace, record.key) for record in engine.list(ANA)]
     selection = {"selection": {"rows": list(positions), "columns": [], "cells": []}}
-    return {browse_table.table_key(refs): selection}
+    return {results.table_key(refs): selection}
 
 
 def open_popovers(test: AppTest) -> list[str]:
@@ -190,7 +188,7 @@ def test_the_open_memory_shows_what_is_known_of_it(dashboard: Dashboard, seeded_
 def test_each_part_of_the_open_memory_is_drawn_when_it_is_chosen(
     dashboard: Dashboard, seeded_engine: MemoryEngine, part: str, expected: str
 ) -> None:
-    test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), state={detail.TABS_KEY: part})
+    test = dashboard(seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), state={memory.TABS_KEY: part})
     assert not test.exception
     assert expected in texts(test)
 
@@ -206,7 +204,7 @@ def test_the_recalls_of_a_memory_name_query_rank_thread_and_what_was_said_of_the
     latest = seeded_engine.usage.recalls(ANA)[key].recent[0]
     assert latest.recall is not None
     seeded_engine.usage.give_feedback(latest.recall, key, useful=True, actor="cara")
-    query, part = opened(seeded_engine, "Ana's favourite"), {detail.TABS_KEY: "Recalls"}
+    query, part = opened(seeded_engine, "Ana's favourite"), {memory.TABS_KEY: "Recalls"}
     test = dashboard(seeded_engine, "browse", query=query, state=part)
     table = next(each.value for each in test.dataframe if "rank" in each.value)
     assert list(table["query"]) == ["green tea", "green tea"]
@@ -230,7 +228,7 @@ def test_a_strangers_item_breaks_nothing(dashboard: Dashboard, seeded_engine: Me
     seeded_engine.store.put(ANA, "odd", {"title": "no text", "importance": "high", "categories": 7}, index=False)
     query = {**HERE, "b_key": "odd", "b_in": list(ANA)}
     for part in ("Evidence", "History", "Alike", "Recalls", "Raw"):
-        test = dashboard(seeded_engine, "browse", query=query, state={detail.TABS_KEY: part})
+        test = dashboard(seeded_engine, "browse", query=query, state={memory.TABS_KEY: part})
         assert not test.exception
     assert "(no text)" in rows(test)
     assert "there is no text under 'content'" in texts(test)
@@ -246,7 +244,7 @@ def test_reading_and_browsing_writes_nothing(dashboard: Dashboard, seeded_engine
     before = {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)}
     for part in ("Evidence", "History", "Alike", "Recalls", "Raw"):
         query = opened(seeded_engine, "Ana lives") | {"b_q": "ana", "b_by": "Meaning"}
-        dashboard(seeded_engine, "browse", query=query, writing=True, state={detail.TABS_KEY: part})
+        dashboard(seeded_engine, "browse", query=query, writing=True, state={memory.TABS_KEY: part})
     assert {record.key: record.to_value() for record in seeded_engine.list((), subtree=True)} == before
     assert len(seeded_engine.history()) == 5
     assert seeded_engine.usage.recalls(ANA) == {}
@@ -260,7 +258,7 @@ def test_the_code_of_a_table_runs_and_says_where_there_is_no_command(
 ) -> None:
     test = dashboard(seeded_engine, "browse", query=HERE | filters)
     said = [each.value for each in test.caption]
-    assert python_lines.ENGINE in said
+    assert code.ENGINE in said
     assert any(each.startswith("There is no command for it") for each in said) is not has_command
     assert any(each.value.startswith("mnemoscope list") for each in test.code) is has_command
     [line] = [each.value for each in test.code if "engine.index" in each.value]
@@ -297,7 +295,7 @@ def test_an_edit_is_saved_with_who_and_why_and_can_be_undone(dashboard: Dashboar
     change = seeded_engine.history(ANA, key)[0]
     assert (change.actor, change.reason) == ("tester", "She moved")
     assert seeded_engine.recall("Porto", ANA, limit=1, touch=False)[0].record.key == key
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     restored = seeded_engine.get(ANA, key)
     assert restored is not None
     assert restored.content == "Ana lives in Lisbon."
@@ -365,7 +363,7 @@ def test_one_memory_is_forgotten_and_its_panel_says_so(dashboard: Dashboard, see
     test.button(key=edit.FORGET_KEY).click().run()
     assert seeded_engine.get(ANA, key) is None
     assert "It is not here any more" in texts(test)
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert seeded_engine.get(ANA, key) is not None
     assert "Ana lives in Lisbon." in texts(test)
 
@@ -376,11 +374,11 @@ def test_ticked_memories_are_forgotten_by_identity_as_one_undoable_change(
     listed = seeded_engine.list(ANA)
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=ticked(seeded_engine, 1, 3))
     assert "**Forget 2 memories?**" in texts(test)
-    test.button(key=actions.CONFIRM_KEY).click().run()
+    test.button(key=browse_actions.CONFIRM_KEY).click().run()
     left = {record.key for record in seeded_engine.list(ANA)}
     assert left == {listed[0].key, listed[2].key}
     assert [toast.value for toast in test.toast] == ["Forgot 2 memories."]
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert {record.key for record in seeded_engine.list(ANA)} == {record.key for record in listed}
 
 
@@ -388,15 +386,15 @@ def test_all_that_match_are_forgotten_not_only_those_that_are_ticked(
     dashboard: Dashboard, seeded_engine: MemoryEngine
 ) -> None:
     listed = seeded_engine.list(ANA)
-    every = actions.every_key(browse(seeded_engine.index(ANA), Filters(), now=utc_now()))
+    every = browse_actions.every_key(browse(seeded_engine.index(ANA), Filters(), now=utc_now()))
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=ticked(seeded_engine, 0))
     assert "**Forget 1 memory?**" in texts(test)
     test.checkbox(key=every).check().run()
     assert f"**Forget {len(listed)} memories?**" in texts(test)
-    test.button(key=actions.CONFIRM_KEY).click().run()
+    test.button(key=browse_actions.CONFIRM_KEY).click().run()
     assert seeded_engine.list(ANA) == []
     assert len({change.group for change in seeded_engine.history(ANA, limit=len(listed))}) == 1
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert {record.key for record in seeded_engine.list(ANA)} == {record.key for record in listed}
 
 
@@ -404,7 +402,7 @@ def test_ticked_memories_are_relabelled(dashboard: Dashboard, seeded_engine: Mem
     listed = seeded_engine.list(ANA)
     state = ticked(seeded_engine, 0, 1) | {"browse.relabel.importance": 0.95}
     test = dashboard(seeded_engine, "browse", query=HERE, writing=True, state=state)
-    test.button(key=actions.RELABEL_KEY).click().run()
+    test.button(key=browse_actions.RELABEL_KEY).click().run()
     changed = [seeded_engine.get(ANA, record.key) for record in listed]
     assert [record.importance == 0.95 for record in changed if record] == [True, True, False, False]
 
@@ -412,8 +410,8 @@ def test_ticked_memories_are_relabelled(dashboard: Dashboard, seeded_engine: Mem
 @pytest.mark.parametrize(
     ("form", "button"),
     [
-        (actions.FORGET_FORM_KEY, actions.CONFIRM_KEY),
-        (actions.RELABEL_FORM_KEY, actions.RELABEL_KEY),
+        (browse_actions.FORGET_FORM_KEY, browse_actions.CONFIRM_KEY),
+        (browse_actions.RELABEL_FORM_KEY, browse_actions.RELABEL_KEY),
     ],
 )
 def test_the_form_of_what_was_done_closes_and_is_empty(
@@ -433,7 +431,7 @@ def test_the_latest_change_can_be_undone_from_the_history(dashboard: Dashboard, 
     seeded_engine.update(ANA, key, content="Ana lives in Porto.")
     test = dashboard(
         seeded_engine, "browse", query=opened(seeded_engine, "Ana lives"), writing=True,
-        state={detail.TABS_KEY: "History"},
+        state={memory.TABS_KEY: "History"},
     )  # fmt: skip
     test.button(key=history.UNDO_KEY).click().run()
     assert not test.exception

@@ -9,9 +9,9 @@ from mnemoscope import MemoryEngine
 from mnemoscope.connections import Connection, connection_to, load_connections
 from streamlit.testing.v1 import AppTest
 
-from app.components.snippet import snippet
 from app.session.connections import Catalogue
-from app.views.connect import form
+from app.text.toml import write_connection
+from app.views.connect import page
 
 Dashboard = Callable[..., AppTest]
 SECRET = "hunter2-and-more"
@@ -28,15 +28,15 @@ def opened(dashboard: Dashboard, file: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def writing_down(test: AppTest, kind: str, url: str) -> AppTest:
-    test.get_by_key(form.KIND_KEY).set_value(kind).run()
-    return test.text_input(key=form.URL_KEY).set_value(url).run()
+    test.get_by_key(page.KIND_KEY).set_value(kind).run()
+    return test.text_input(key=page.URL_KEY).set_value(url).run()
 
 
 def test_a_configured_connection_is_tried_step_by_step(
     dashboard: Dashboard, seeded_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = opened(dashboard, seeded_file, monkeypatch)
-    test.button(key=form.TRY_KEY).click().run()
+    test.button(key=page.TRY_KEY).click().run()
     assert test.success[0].value == "It works. Nothing was written."
     assert "5 memories in 2 namespaces" in shown(test)
     assert "is found first by its own text, with similarity 1.000" in shown(test)
@@ -47,7 +47,7 @@ def test_the_page_works_while_the_store_does_not(
 ) -> None:
     test = opened(dashboard, tmp_path / "typo.sqlite", monkeypatch)
     assert "The store did not answer" in test.error[0].value
-    test.button(key=form.TRY_KEY).click().run()
+    test.button(key=page.TRY_KEY).click().run()
     assert "is not there yet; the first memory makes it" in shown(test)
 
 
@@ -55,8 +55,8 @@ def test_a_new_connection_is_tried_and_written_down(
     dashboard: Dashboard, seeded_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = writing_down(opened(dashboard, tmp_path / "m.sqlite", monkeypatch), "sqlite", f"sqlite:///{seeded_file}")
-    test.text_input(key=form.NAME_KEY).set_value("lab").run()
-    test.button(key=form.TRY_KEY).click().run()
+    test.text_input(key=page.NAME_KEY).set_value("lab").run()
+    test.button(key=page.TRY_KEY).click().run()
     assert test.success
     table = next(code.value for code in test.code if code.value.startswith("[connections"))
     (tmp_path / "mnemoscope.toml").write_text(table)
@@ -68,7 +68,7 @@ def test_a_password_is_not_taken(dashboard: Dashboard, seeded_file: Path, monkey
         opened(dashboard, seeded_file, monkeypatch), "postgresql", f"postgresql://ana:{SECRET}@127.0.0.1/agents"
     )
     assert "Put the password in an environment variable" in test.warning[0].value
-    assert test.button(key=form.TRY_KEY).disabled
+    assert test.button(key=page.TRY_KEY).disabled
     assert SECRET not in shown(test)
 
 
@@ -77,7 +77,7 @@ def test_an_address_of_no_known_form_is_refused(
 ) -> None:
     test = writing_down(opened(dashboard, seeded_file, monkeypatch), "sqlite", "mysql://h/d")
     assert "The configuration cannot be used" in test.error[0].value
-    assert test.button(key=form.TRY_KEY).disabled
+    assert test.button(key=page.TRY_KEY).disabled
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_an_address_of_no_known_form_is_refused(
     ],
 )
 def test_what_is_typed_in_runs_no_code_and_sends_no_variable_elsewhere(connection: Connection, part: str) -> None:
-    said = form.obstacle(connection, Catalogue({}, ""))
+    said = page.find_obstacle(connection, Catalogue({}, ""))
     assert part in said
     assert bool(part) == bool(said)
 
 
 def test_what_the_configuration_names_may_be_tried() -> None:
     own = Connection(name="x", url="python:my.stores:make")
-    assert form.obstacle(own, Catalogue({"x": own}, "x")) == ""
+    assert page.find_obstacle(own, Catalogue({"x": own}, "x")) == ""
 
 
 def test_the_table_says_everything_and_is_read_back_alike(tmp_path: Path) -> None:
@@ -113,14 +113,14 @@ def test_the_table_says_everything_and_is_read_back_alike(tmp_path: Path) -> Non
         profile="classic",
         headers=(("x-api-key", "${KEY}"),),
     )
-    (tmp_path / "mnemoscope.toml").write_text(snippet(connection), encoding="utf-8")
+    (tmp_path / "mnemoscope.toml").write_text(write_connection(connection), encoding="utf-8")
     found = load_connections(tmp_path / "mnemoscope.toml").named("my \u00e9 lab")
     for name in ("url", "namespaces", "read_only", "model", "profile", "headers"):
         assert getattr(found, name) == getattr(connection, name)
 
 
 def test_the_table_holds_no_secret() -> None:
-    text = snippet(connection_to(f"postgresql://ana:{SECRET}@h/d", embedder="hashing", dimensions=256))
+    text = write_connection(connection_to(f"postgresql://ana:{SECRET}@h/d", embedder="hashing", dimensions=256))
     assert SECRET not in text
     table = tomllib.loads(text)["connections"]["h/d"]
     assert table == {

@@ -13,12 +13,10 @@ from mnemoscope.curation import RetentionRule
 from mnemoscope.worklists import Criteria
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback
+from app.components import actions, downloads
 from app.session.scope import Scope
-from app.views.curate import card, erase, queue, retention, worklists
+from app.views.curate import card, findings, queue, retention, transfer, worklists
 from app.views.curate import trash as curate_trash
-from app.views.curate import work as curate_work
-from app.views.transfer import exporting, importing
 
 Dashboard = Callable[..., AppTest]
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -29,7 +27,7 @@ LISBON, AGAIN = "Ana lives in Lisbon.", "ana lives in LISBON"
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the work, however busy the machine is."""
-    monkeypatch.setattr(curate_work, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(findings, "PATIENCE_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -91,7 +89,7 @@ def test_an_accepted_merge_says_what_was_typed_and_one_undo_takes_it_back(
     changes = engine.history(ANA, limit=2)
     assert {(change.action, change.actor) for change in changes} == {("merge", "tester")}
     assert "Nothing left to look at here" in texts(test)
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert contents(engine) == before
     assert rows(test)[0] in {LISBON, AGAIN}
 
@@ -137,8 +135,8 @@ def test_skip_goes_on_and_round_and_decides_nothing(dashboard: Dashboard, engine
 @pytest.mark.parametrize(
     ("form", "button"),
     [
-        (queue.ACCEPT_FORM_KEY, queue.ACCEPT_KEY),
-        (queue.REJECT_FORM_KEY, queue.REJECT_KEY),
+        (queue.ACCEPT_FORM_KEY, queue.ACCEPT_MANY_KEY),
+        (queue.REJECT_FORM_KEY, queue.REJECT_MANY_KEY),
     ],
 )
 def test_the_form_of_what_was_decided_closes(
@@ -160,18 +158,18 @@ def test_ticked_rows_are_accepted_as_one_group_and_undone_at_once(dashboard: Das
     before, findings = contents(engine), engine.curation.worklist("junk", ANA)
     state = ticked(queue.table_key("junk", findings), 0, 2)
     test = curate(dashboard, engine, w_list="junk", state=state)
-    test.button(key=queue.ACCEPT_KEY).click().run()
+    test.button(key=queue.ACCEPT_MANY_KEY).click().run()
     left = {key for finding in (findings[1], findings[3]) for _, key in finding.refs}
     assert {finding.refs[0][1] for finding in engine.curation.worklist("junk", ANA)} == left
     assert [toast.value for toast in test.toast] == ["Accepted 2 proposals."]
     assert len({change.group for change in engine.history(ANA, action="forget")}) == 1
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert contents(engine) == before
 
 
 def test_everything_of_a_worklist_is_rejected_at_once(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = curate(dashboard, engine, w_list="junk")
-    test.button(key=queue.REJECT_KEY).click().run()
+    test.button(key=queue.REJECT_MANY_KEY).click().run()
     assert engine.curation.worklist("junk", ANA) == []
 
 
@@ -204,13 +202,13 @@ def test_clicks_and_ticks_never_work_the_lists_out_anew(
 def test_slow_work_is_not_repeated_after_a_decision_but_its_rows_follow(
     dashboard: Dashboard, engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(curate_work, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(findings, "QUICK_SECONDS", 0.0)
     monkeypatch.setattr(worklists, "QUICK_SECONDS", 0.0)
     test = curate(dashboard, engine, w_list="duplicates")
     test.button(key=card.ACCEPT_KEY).click().run()
     assert "2 memories have changed since this was worked out" in texts(test)
     assert "Nothing left to look at here" in texts(test)
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert "2 memories say the same." in texts(test)
     engine.store.put(ANA, "thanks", {"kind": "memory", "content": "Thanks!"})
     test.button(key=worklists.AGAIN_KEY).click().run()
@@ -222,7 +220,7 @@ def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
 ) -> None:
     cancelled, survey = threading.Event(), engine.curation.survey
 
-    def cancelling(work: curate_work.Work, _seconds: float | None = None) -> bool:
+    def cancelling(work: findings.Work, _seconds: float | None = None) -> bool:
         work.cancel()
         cancelled.set()
         return _joined(work)
@@ -232,7 +230,7 @@ def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
         return survey(*args, **options)
 
     with monkeypatch.context() as impatient:
-        impatient.setattr(curate_work.Work, "wait", cancelling)
+        impatient.setattr(findings.Work, "wait", cancelling)
         impatient.setattr(engine.curation, "survey", slow)
         test = curate(dashboard, engine)
     assert "Cancelled before it was done" in texts(test)
@@ -240,7 +238,7 @@ def test_work_that_is_cancelled_changes_nothing_and_can_be_begun_again(
     assert "2 memories say the same." in texts(test)
 
 
-def _joined(work: curate_work.Work) -> bool:
+def _joined(work: findings.Work) -> bool:
     work._thread.join(60)
     return True
 
@@ -293,7 +291,7 @@ def test_what_was_forgotten_is_restored_from_the_trash_by_identity(
     test.button(key=curate_trash.RESTORE_KEY).click().run()
     assert stone.record.content in contents(seeded_engine)
     assert [each.record.key for each in seeded_engine.curation.trash(ANA)] != [stone.record.key]
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert len(seeded_engine.curation.trash(ANA)) == 2
 
 
@@ -315,13 +313,13 @@ def test_erasing_takes_the_namespace_typed_in_and_leaves_a_receipt_without_conte
 ) -> None:
     forgotten(seeded_engine)
     test = trash(dashboard, seeded_engine, 0, 1)
-    test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ben")
-    test.button(key=erase.ERASE_KEY).click().run()
+    test.text_input(key=curate_trash.CONFIRM_ERASE_KEY).set_value("memories/ben")
+    test.button(key=curate_trash.ERASE_KEY).click().run()
     assert len(seeded_engine.curation.trash(ANA)) == 2
     assert "confirm it by" in texts(test)
     test = trash(dashboard, seeded_engine, 0, 1)
-    test.text_input(key=erase.CONFIRM_ERASE_KEY).set_value("memories/ana")
-    test.button(key=erase.ERASE_KEY).click().run()
+    test.text_input(key=curate_trash.CONFIRM_ERASE_KEY).set_value("memories/ana")
+    test.button(key=curate_trash.ERASE_KEY).click().run()
     assert not test.exception
     assert seeded_engine.curation.trash(ANA) == []
     assert "Erased and verified" in texts(test)
@@ -338,18 +336,18 @@ def test_only_admins_erase_clear_and_import(
     refs = ((ANA, keys[LISBON]),)
     plan = seeded_engine.transfer.plan_import(b'{"content": "Ana likes jazz."}\n', ANA)
     called = {
-        "erase": lambda: erase._erase(refs),
-        "clear": lambda: erase._clear(ANA),
-        "import": lambda: importing._import(plan),
+        "erase": lambda: curate_trash._erase(refs),
+        "clear": lambda: curate_trash._clear(ANA),
+        "import": lambda: transfer._import(plan),
     }
     refused: list[str] = []
-    monkeypatch.setattr(feedback, "refused", lambda error: refused.append(str(error)))
+    monkeypatch.setattr(actions, "refuse", lambda error: refused.append(str(error)))
     test = curate(dashboard, seeded_engine, w_part="Trash")
 
     def act() -> None:
         import streamlit
 
-        for name in (erase.CONFIRM_ERASE_KEY, erase.CONFIRM_CLEAR_KEY):
+        for name in (curate_trash.CONFIRM_ERASE_KEY, curate_trash.CONFIRM_CLEAR_KEY):
             streamlit.session_state[name] = "memories/ana"
         for each in called.values():
             each()
@@ -386,7 +384,7 @@ def test_a_rule_is_added_its_plan_shown_and_carried_out_and_undone(
     test.button(key=retention.APPLY_KEY).click().run()
     assert "Ana's favourite drink is green tea." not in contents(seeded_engine)
     assert seeded_engine.curation.trash(ANA)[0].reason == "Retention: Of little weight"
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert len(contents(seeded_engine)) == 4
 
 
@@ -408,13 +406,13 @@ def test_a_rule_is_removed(dashboard: Dashboard, seeded_engine: MemoryEngine) ->
 
 def test_a_namespace_is_emptied_when_its_name_is_typed_in(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     test = curate(dashboard, seeded_engine, w_part="Retention")
-    test.button(key=erase.CLEAR_KEY).click().run()
+    test.button(key=curate_trash.CLEAR_KEY).click().run()
     assert len(contents(seeded_engine)) == 4
-    test.text_input(key=erase.CONFIRM_CLEAR_KEY).set_value("memories/ana")
-    test.button(key=erase.CLEAR_KEY).click().run()
+    test.text_input(key=curate_trash.CONFIRM_CLEAR_KEY).set_value("memories/ana")
+    test.button(key=curate_trash.CLEAR_KEY).click().run()
     assert contents(seeded_engine) == set()
     assert len(contents(seeded_engine, BEN)) == 1
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert len(contents(seeded_engine)) == 4
 
 
@@ -422,15 +420,15 @@ def test_a_namespace_is_emptied_when_its_name_is_typed_in(dashboard: Dashboard, 
 
 
 def upload(data: bytes, name: str = "memories.jsonl") -> dict[str, Any]:
-    return {"transfer.kept": importing.Upload("1", name, data)}
+    return {"transfer.kept": transfer.Upload("1", name, data)}
 
 
 def test_an_export_imported_elsewhere_gives_the_same_memories(seeded_engine: MemoryEngine) -> None:
     here = Scope(ANA, subtree=False)
-    lines = exporting.as_file(lambda: exporting.pieces(seeded_engine, here, exporting.LINES, True, True))()
+    lines = downloads.make_later(lambda: transfer.export_pieces(seeded_engine, here, transfer.LINES, True, True))()
     seeded_engine.transfer.apply_import(seeded_engine.transfer.plan_import(lines, BEN))
     assert contents(seeded_engine, BEN) >= contents(seeded_engine)
-    table = b"".join(exporting.pieces(seeded_engine, here, exporting.TABLE, True, True)).decode("utf-8-sig")
+    table = b"".join(transfer.export_pieces(seeded_engine, here, transfer.TABLE, True, True)).decode("utf-8-sig")
     assert LISBON in table
     assert table.startswith("namespace,key,content")
 
@@ -441,21 +439,21 @@ def test_an_import_is_shown_row_by_row_and_then_written_as_one_group(
     before = contents(seeded_engine)
     data = b'{"content": "Ana likes jazz."}\nnot json\n{"content": "Ana plays chess."}\n'
     test = curate(dashboard, seeded_engine, w_part="Export and import",
-                  state=upload(data) | {importing.TARGET_KEY: "this namespace"})  # fmt: skip
+                  state=upload(data) | {transfer.TARGET_KEY: "this namespace"})  # fmt: skip
     assert list(test.dataframe[0].value["status"]) == ["new", "invalid", "new"]
     assert list(test.dataframe[0].value["where"]) == ["line 1", "line 2", "line 3"]
     assert contents(seeded_engine) == before
-    test.button(key=importing.IMPORT_KEY).click().run()
+    test.button(key=transfer.IMPORT_KEY).click().run()
     assert not test.exception
     assert contents(seeded_engine) == before | {"Ana likes jazz.", "Ana plays chess."}
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert contents(seeded_engine) == before
 
 
 def test_an_import_shows_and_counts_what_it_leaves_out(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     data = b'{"content": "Ana likes jazz.", "importance": 7}\n{"content": 5}\n{"content": "Ana plays chess."}\n'
     test = curate(dashboard, seeded_engine, w_part="Export and import",
-                  state=upload(data) | {importing.TARGET_KEY: "this namespace"})  # fmt: skip
+                  state=upload(data) | {transfer.TARGET_KEY: "this namespace"})  # fmt: skip
     assert list(test.dataframe[0].value["status"]) == ["new", "invalid", "new"]
     assert list(test.dataframe[0].value["remarks"]) == ["importance 7 is not from 0 to 1, left out", "", ""]
     assert "1 row comes with a remark" in " ".join(each.value for each in test.caption)
@@ -470,17 +468,17 @@ def test_a_file_that_cannot_be_read_says_so(dashboard: Dashboard, seeded_engine:
 def test_moved_tells_what_changed_came_or_went(seeded_engine: MemoryEngine) -> None:
     before = seeded_engine.index(ANA)
     keys = {record.content: record.key for record in before.records}
-    assert curate_work.moved(before, seeded_engine.index(ANA)) == frozenset()
+    assert findings.find_moved(before, seeded_engine.index(ANA)) == frozenset()
     seeded_engine.forget(ANA, key=keys[LISBON])
     seeded_engine.update(ANA, keys["Ana prefers short answers."], importance=0.1)
     seeded_engine.store.put(ANA, "new", {"content": "Ana sings."})
-    assert set(curate_work.moved(before, seeded_engine.index(ANA))) == {
+    assert set(findings.find_moved(before, seeded_engine.index(ANA))) == {
         (ANA, keys[LISBON]), (ANA, keys["Ana prefers short answers."]), (ANA, "new"),
     }  # fmt: skip
 
 
 def test_progress_is_told_and_never_goes_back(seeded_engine: MemoryEngine) -> None:
-    work = curate_work.Work(seeded_engine, Scope(ANA, subtree=False), Criteria(), judged=False)
+    work = findings.Work(seeded_engine, Scope(ANA, subtree=False), Criteria(), judged=False)
     assert work.wait(60)
     assert work.is_complete
     assert work.done == pytest.approx(1.0, abs=0.2)

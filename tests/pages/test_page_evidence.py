@@ -8,7 +8,7 @@ from engine_fixture import engine_over, facts, memory_store
 from mnemoscope import MemoryConfig, MemoryEngine, Message
 from streamlit.testing.v1 import AppTest
 
-from app.views.memory import conversation
+from app.views.browse.evidence import forget_key
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -70,7 +70,7 @@ def test_a_conversation_is_forgotten_with_its_memories_after_they_were_shown(das
     query = {"ns": list(ANA), "b_key": key, "b_in": list(ANA)}
     test = dashboard(engine, "browse", query=query, writing=True, state={"browse.conversation-0": True})
     assert "**2 memories rest on this conversation alone**" in [element.value for element in test.markdown]
-    test.button(key=conversation.forget_key(0)).click().run()
+    test.button(key=forget_key(0)).click().run()
     assert not test.exception
     assert engine.list(ANA) == []
     assert engine.runs.list(ANA)[0].messages == ()
@@ -79,4 +79,4 @@ def test_a_conversation_is_forgotten_with_its_memories_after_they_were_shown(das
 
 def test_while_writing_is_off_no_conversation_is_forgotten(dashboard: Dashboard) -> None:
     test = evidence(dashboard, told(), "likes tea")
-    assert not [button for button in test.button if button.key == conversation.forget_key(0)]
+    assert not [button for button in test.button if button.key == forget_key(0)]

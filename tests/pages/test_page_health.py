@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from mnemoscope import MemoryEngine
+from mnemoscope import ConflictError, MemoryEngine, StoreUnavailableError
 from mnemoscope.connections import connection_to, open_connection
-from mnemoscope.errors import ConflictError, StoreUnavailableError
-from mnemoscope.index import process_budget
+from mnemoscope.index import budget, process_budget
 from streamlit.testing.v1 import AppTest
 
 from app.session import index_memory
 from app.session.calls import CallLog
 from app.views.health import report
-from app.views.health.details import PACKAGES, versions
+from app.views.health.figures import PACKAGES, list_versions
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -99,14 +98,15 @@ def test_the_log_is_bounded() -> None:
 
 
 def test_versions_are_those_of_what_is_installed() -> None:
-    found = versions()
+    found = list_versions()
     assert {"Python", "SQLite", "langgraph", "streamlit", "numpy"} <= set(found)
     assert set(found) <= {"Python", "SQLite", *PACKAGES}
 
 
 @pytest.fixture
-def two_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two connections, and the budget of the process as it was afterwards."""
+def two_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two connections, and a budget for the indexes of theirs alone."""
+    monkeypatch.setattr(budget, "_PROCESS", budget.IndexBudget())
     tables = [f'[connections.{name}]\nurl = "sqlite:///{name}.sqlite"\nembedder = "hashing"\n' for name in ("a", "b")]
     (tmp_path / "mnemoscope.toml").write_text("".join(tables))
     monkeypatch.setenv("MNEMOSCOPE_CONFIG", str(tmp_path / "mnemoscope.toml"))
@@ -114,9 +114,6 @@ def two_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
         engine = open_connection(connection_to(str(tmp_path / f"{name}.sqlite"), embedder="hashing"))
         engine.remember("Ana lives in Lisbon.", ANA, extract=False)
         engine.close()
-    before = process_budget().limit_bytes
-    yield
-    process_budget().limit_bytes = before
 
 
 @pytest.mark.usefixtures("two_stores")

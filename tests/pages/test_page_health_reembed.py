@@ -40,12 +40,12 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("MNEMOSCOPE_EMBEDDER", "hashing")
     monkeypatch.setenv("MNEMOSCOPE_NEXT_EMBEDDER", "bundled")
     yield path
-    reembed.worker.clear()
+    reembed.open_worker.clear()
 
 
 def finished(test: AppTest) -> AppTest:
     """The page after the thread of the work has ended."""
-    here = reembed.worker("m.sqlite")
+    here = reembed.open_worker("m.sqlite")
     assert here.thread is not None
     here.thread.join()
     assert here.error == ""

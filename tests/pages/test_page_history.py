@@ -12,7 +12,8 @@ from mnemoscope.core import utc_now
 from mnemoscope.recall import Profile
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback
+from app.components import actions
+from app.session import links
 from app.views.history import change as history_change
 from app.views.history import compare, filters, undo
 from app.views.history import table as history_list
@@ -129,7 +130,7 @@ def test_a_group_is_undone_at_once(dashboard: Dashboard, seeded_engine: MemoryEn
     assert test.button(key=history_change.GROUP_KEY).label == "Undo all 4 of its group"
     test.button(key=history_change.GROUP_KEY).click().run()
     assert contents(seeded_engine) == before
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert contents(seeded_engine) == set()
 
 
@@ -180,7 +181,7 @@ def test_all_that_somebody_did_is_shown_first_and_then_taken_back(
     seeded_engine.update(ANA, tea, importance=0.1, actor="maria")
     seeded_engine.update(ANA, tea, importance=0.2, actor="ben")
     after = contents(seeded_engine)
-    test = history(dashboard, seeded_engine, h_view=undo.LABEL, h_by="maria")
+    test = history(dashboard, seeded_engine, h_view=links.HISTORY_UNDO, h_by="maria")
     goes_back, stays = (table.value for table in test.dataframe)
     assert sorted(zip(goes_back["now"], goes_back["then"], strict=True)) == [
         ("(not there)", "Ana prefers short answers."), (PORTO, LISBON),
@@ -190,14 +191,14 @@ def test_all_that_somebody_did_is_shown_first_and_then_taken_back(
     test.button(key=undo.APPLY_KEY).click().run()
     assert contents(seeded_engine) == before
     assert [toast.value for toast in test.toast] == ["Took back 2 memories."]
-    test.button(key=feedback.UNDO_KEY).click().run()
+    test.button(key=actions.UNDO_KEY).click().run()
     assert contents(seeded_engine) == after
 
 
 def test_only_what_was_done_since_a_time_is_taken_back(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     moved_to_porto(seeded_engine)
     tomorrow = (utc_now() + timedelta(days=1)).date().isoformat()
-    query = {"h_view": undo.LABEL, "h_by": "maria", "h_since": tomorrow}
+    query = {"h_view": links.HISTORY_UNDO, "h_by": "maria", "h_since": tomorrow}
     assert "There is nothing to take back" in texts(history(dashboard, seeded_engine, **query))
 
 
@@ -213,7 +214,7 @@ def test_a_run_is_taken_back_from_one_of_its_changes(dashboard: Dashboard, seede
 
 def test_a_plan_that_went_stale_is_refused(dashboard: Dashboard, seeded_engine: MemoryEngine) -> None:
     change = moved_to_porto(seeded_engine)
-    test = history(dashboard, seeded_engine, h_view=undo.LABEL, h_by="maria")
+    test = history(dashboard, seeded_engine, h_view=links.HISTORY_UNDO, h_by="maria")
     seeded_engine.update(ANA, change.key, content="Ana lives in Faro.", actor="ben")
     test.button(key=undo.APPLY_KEY).click().run()
     assert "Ana lives in Faro." in contents(seeded_engine)
@@ -270,7 +271,7 @@ def test_what_was_trimmed_is_not_guessed(dashboard: Dashboard, seeded_engine: Me
 def test_an_empty_history_says_so(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     says = {
         "Changes": "Nothing has changed here yet",
-        undo.LABEL: "Choose whose changes to take back",
+        links.HISTORY_UNDO: "Choose whose changes to take back",
         "Then and now": "Nothing is remembered here yet",
     }
     for view, words in says.items():

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mnemoscope import ExtractedFact, MemoryEngine, MemoryRecord
-from mnemoscope.errors import StoreUnavailableError
+from mnemoscope import ExtractedFact, MemoryEngine, MemoryRecord, StoreUnavailableError
 from mnemoscope.index import ScopeIndex
 from streamlit.testing.v1 import AppTest
 
-from app.views.overview import charts
+from app.views.overview import cards
 from app.views.overview.summary import Point, summarise
 
 Dashboard = Callable[..., AppTest]
@@ -73,10 +72,10 @@ def test_a_click_on_a_change_opens_its_memory_in_browse(
     went: list[dict[str, Any]] = []
     monkeypatch.setattr("streamlit.switch_page", lambda _page, query_params: went.append(query_params))
     from app.components import tables
-    from app.views.overview import sections
+    from app.views.overview import cards
 
     changes = seeded_engine.history((), limit=20)
-    key = tables.key_of(sections.CHANGES_KEY, [(change.namespace, change.id) for change in changes])
+    key = tables.key_of(cards.CHANGES_KEY, [(change.namespace, change.id) for change in changes])
     dashboard(seeded_engine, state={key: {"selection": {"rows": [], "columns": [], "cells": [[0, "text"]]}}})
     assert went == [{"b_key": changes[0].key, "b_in": ["memories", "ben"]}]
 
@@ -87,9 +86,9 @@ def test_a_click_on_a_namespace_browses_it(
     went: list[dict[str, Any]] = []
     monkeypatch.setattr("streamlit.switch_page", lambda _page, query_params: went.append(query_params))
     from app.components import tables
-    from app.views.overview import sections as sections
+    from app.views.overview import cards
 
-    key = tables.key_of(sections.NAMESPACES_KEY, [(ANA, ""), (("memories", "ben"), "")])
+    key = tables.key_of(cards.NAMESPACES_KEY, [(ANA, ""), (("memories", "ben"), "")])
     dashboard(seeded_engine, state={key: {"selection": {"rows": [], "columns": [], "cells": [[1, "count"]]}}})
     assert went == [{"ns": ["memories", "ben"]}]
 
@@ -142,14 +141,14 @@ def test_unknown_importance_is_counted_apart() -> None:
 
 
 def test_hostile_category_names_are_escaped_in_the_chart() -> None:
-    figure = charts.categories({"<a href='http://example.invalid'>x</a>": 2, "b": 1})
+    figure = cards.chart_categories({"<a href='http://example.invalid'>x</a>": 2, "b": 1})
     drawn = json.dumps(figure.to_plotly_json()["layout"]["yaxis"]["ticktext"])
     assert "<a" not in drawn
     assert "&lt;a href" in drawn
 
 
 def test_growth_within_one_day_is_a_mark_that_is_seen() -> None:
-    figure = charts.growth([Point(date(2026, 5, 4), made=3, total=3)])
+    figure = cards.chart_growth([Point(date(2026, 5, 4), made=3, total=3)])
     assert figure.data[0].mode == "lines+markers"
     assert figure.layout.yaxis.range[1] > 3
     assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]

@@ -26,15 +26,13 @@ from mnemoscope.stores import Write
 from streamlit.testing.v1 import AppTest
 
 from app.components.tables import key_of
-from app.views.recall import history, keep, loosen, settings
+from app.session import links
+from app.views.recall import agent, bars, drag, query, results, saving, sliders, states
 from app.views.recall.filters import KEYS as FILTERS
 from app.views.recall.filters import RecallFilters
 from app.views.recall.query import QUERY_KEY, RecallQuery
-from app.views.recall.results import agent, drag, summary
-from app.views.recall.results import bars as recall_bars
-from app.views.recall.results import chosen as recall_chosen
-from app.views.recall.settings import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
-from app.views.recall.view import BESIDE_KEY, DRAGGED_KEY
+from app.views.recall.results import BESIDE_KEY, DRAGGED_KEY
+from app.views.recall.sliders import KEYS, PRESET_KEY, RESET_KEY, RankingSettings
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -267,9 +265,9 @@ def test_what_keeps_everything_out_is_told_with_its_count_and_loosened_by_one_cl
     assert "The filters leave none of 4 memories." in shown
     assert "in another category: 3" in shown
     assert "private to another source: 1" in shown
-    test.button(key=loosen.key_of(Drop.PRIVATE)).click().run()
+    test.button(key=states.loosen_key(Drop.PRIVATE)).click().run()
     assert "Filters and minimums leave none of 4 memories." in texts(test)
-    test.button(key=loosen.key_of(Drop.BELOW_SCORE)).click().run()
+    test.button(key=states.loosen_key(Drop.BELOW_SCORE)).click().run()
     assert returned(test) == ["Ana's green door code is 4411"]
 
 
@@ -315,12 +313,12 @@ def test_queries_of_this_session_and_of_agents_can_be_asked_again(dashboard: Das
     engine.flush()
     test = ask(dashboard, engine, "green tea")
     test.text_input(key=QUERY_KEY).set_value("work").run()
-    assert test.selectbox(key=history.OWN_KEY).options == ["green tea"]
-    [label] = test.selectbox(key=history.AGENTS_KEY).options
+    assert test.selectbox(key=query.OWN_KEY).options == ["green tea"]
+    [label] = test.selectbox(key=query.AGENTS_KEY).options
     assert label.startswith("door **code**  ·  1 time, ")
-    test.selectbox(key=history.AGENTS_KEY).select("door **code**").run()
+    test.selectbox(key=query.AGENTS_KEY).select("door **code**").run()
     assert test.text_input(key=QUERY_KEY).value == "door **code**"
-    test.selectbox(key=history.OWN_KEY).select("green tea").run()
+    test.selectbox(key=query.OWN_KEY).select("green tea").run()
     assert test.text_input(key=QUERY_KEY).value == "green tea"
 
 
@@ -359,7 +357,7 @@ def test_the_most_promising_are_the_first_by_the_score_and_by_each_part(engine: 
         writes.append(Write(("many",), record.key, record.to_value(), {"content": rng.normal(size=256).astype("f4")}))
     engine.adapter.write(writes)
     result = engine.recall("green tea", ("many",), limit=10, touch=False)
-    chosen = drag.promising(result)
+    chosen = drag.pick_promising(result)
     assert len(chosen) == len(set(chosen)) == drag.MOST
     assert set(result.ranking.order.tolist()) <= set(chosen)
     for weights in ({"semantic_weight": 1.0}, {"recency_weight": 1.0}, {"importance_weight": 1.0}):
@@ -407,7 +405,7 @@ def test_the_python_line_gives_the_same_result(engine: MemoryEngine) -> None:
     config = MemoryConfig(semantic_weight=0.25, recency_half_life_days=7.0, min_score=0.1, min_similarity=0.05)
     chosen = RankingSettings(config, 2, 500)
     names: dict[str, Any] = {"engine": engine}
-    exec(agent.in_python(asked, chosen), names)
+    exec(agent.write_recall(asked, chosen), names)
     expected = engine.recall(
         asked.text, ANA, categories=["food"], include_private=True, limit=2, since=since, config=config,
         filter={"source": "nurse"}, max_tokens=500,
@@ -418,16 +416,16 @@ def test_the_python_line_gives_the_same_result(engine: MemoryEngine) -> None:
 
 
 def test_the_part_that_decides_is_named_with_its_share() -> None:
-    assert summary.deciding({"similarity": 0.1, "recency": 0.84, "importance": 0.06}) == (
+    assert results.describe_shares({"similarity": 0.1, "recency": 0.84, "importance": 0.06}) == (
         "**Recency decides 84% of this ranking**, similarity 10%, importance 6%."
     )
-    assert summary.deciding({"similarity": 1.2, "recency": -0.2, "importance": 0.0}) == (
+    assert results.describe_shares({"similarity": 1.2, "recency": -0.2, "importance": 0.0}) == (
         "**Similarity decides most: 86%**, against recency 14%."
     )
-    assert summary.deciding({"similarity": 0.95, "recency": -0.91, "importance": 0.96}) == (
+    assert results.describe_shares({"similarity": 0.95, "recency": -0.91, "importance": 0.96}) == (
         "**Importance decides most: 34%**, similarity 34%, against recency 32%."
     )
-    assert summary.deciding({"similarity": 5.0, "recency": -9.0, "importance": 5.0}) == (
+    assert results.describe_shares({"similarity": 5.0, "recency": -9.0, "importance": 5.0}) == (
         "**Similarity leads: 26%**, importance 26%, against recency 47%."
     )
 
@@ -437,7 +435,7 @@ def test_a_bar_is_never_wider_than_its_track(values: list[float], scale: float) 
     from mnemoscope import ScorePart
 
     parts = [ScorePart(name, value, 1.0, value) for name, value in zip(PARTS, values, strict=True)]
-    drawn = recall_bars.bar(parts, sum(values), scale=scale)
+    drawn = bars.write_bar(parts, sum(values), scale=scale)
     widths = [float(piece.split("%")[0]) for piece in drawn.split("width:")[1:] if piece.split(";")[0].endswith("%")]
     assert all(0 <= width <= 100 for width in widths)
 
@@ -446,15 +444,15 @@ def test_a_remedy_is_taken_by_the_next_step_of_its_widget() -> None:
     from mnemoscope.recall import Remedy
 
     stored = MemoryConfig()
-    assert settings.settable(Remedy("recency_weight", 0.3, 0.4211, 0.4212, 0.1), stored) == 0.43
-    assert settings.settable(Remedy("recency_half_life_days", 30.0, 51.3, 52.0, 0.1), stored) == 55
-    assert settings.settable(Remedy("limit", 10, 400, 400, 4.0), stored) is None
-    assert settings.settable(Remedy("min_similarity", 0.4, None, None, 1.0), stored) == 0.0
+    assert sliders.find_step(Remedy("recency_weight", 0.3, 0.4211, 0.4212, 0.1), stored) == 0.43
+    assert sliders.find_step(Remedy("recency_half_life_days", 30.0, 51.3, 52.0, 0.1), stored) == 55
+    assert sliders.find_step(Remedy("limit", 10, 400, 400, 4.0), stored) is None
+    assert sliders.find_step(Remedy("min_similarity", 0.4, None, None, 1.0), stored) == 0.0
 
 
 def test_a_query_is_saved_as_a_case(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = dashboard(engine, "recall", query={**HERE, QUERY_KEY: "green tea"}, writing=True)
-    test.button(key=keep.CASE_KEY).click().run()
+    test.button(key=saving.CASE_KEY).click().run()
     assert not test.exception
     [found] = CaseBook(engine.adapter).all()
     first = engine.recall("green tea", ANA, touch=False)[0].record.key
@@ -463,9 +461,9 @@ def test_a_query_is_saved_as_a_case(dashboard: Dashboard, engine: MemoryEngine) 
 
 def test_the_memory_that_is_explained_is_what_a_case_expects(dashboard: Dashboard, engine: MemoryEngine) -> None:
     last = engine.recall("green tea", ANA, touch=False)[-1].record.key
-    query = {**HERE, QUERY_KEY: "green tea", KEYS["limit"]: "1", **recall_chosen.parameters((ANA, last))}
+    query = {**HERE, QUERY_KEY: "green tea", KEYS["limit"]: "1", **links.query_of_explanation((ANA, last))}
     test = dashboard(engine, "recall", query=query, writing=True)
-    test.button(key=keep.CASE_KEY).click().run()
+    test.button(key=saving.CASE_KEY).click().run()
     assert CaseBook(engine.adapter).all()[0].expected == (last,)
 
 
@@ -483,5 +481,5 @@ def test_settings_are_saved_as_a_profile_that_can_be_chosen(dashboard: Dashboard
 
 def test_without_writing_nothing_can_be_kept(dashboard: Dashboard, engine: MemoryEngine) -> None:
     test = dashboard(engine, "recall", query={**HERE, QUERY_KEY: "green tea"})
-    assert test.button(key=keep.CASE_KEY).disabled
+    assert test.button(key=saving.CASE_KEY).disabled
     assert test.button(key="recall.tune.profile.save").disabled

@@ -9,13 +9,12 @@ from mnemoscope import ConsolidationDecision, ExtractedFact, MemoryEngine, Memor
 from mnemoscope.consolidation import PlannedFact
 from streamlit.testing.v1 import AppTest
 
-from app.views.replay.plan import commit, form
+from app.views.replay.plan import facts, plan
 from app.views.replay.plan.facts import FACT_KEY, VIEW_KEY, tick_key
 from app.views.replay.plan.run import Run
-from app.views.replay.source import quotes, upload
-from app.views.replay.source.conversation import ORIGIN_KEY, SAMPLE_KEY
-from app.views.replay.source.setting import PLAN_KEY
-from app.views.replay.source.target import TARGET_KEY
+from app.views.replay.setting import PLAN_KEY
+from app.views.replay.source import transcript, upload
+from app.views.replay.source.conversation import ORIGIN_KEY, SAMPLE_KEY, TARGET_KEY
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -70,7 +69,7 @@ def test_committing_writes_every_fact_with_its_evidence_as_one_undoable_change(
 ) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=True))
     expected = {fact.fact.content for fact in run_of(test).plan.facts}
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert contents(empty_engine) == expected
     record = next(each for each in empty_engine.list(EVE) if each.content == "User left Farfetch for Ubisoft")
     assert [(each.source, each.message_ids, each.quote) for each in record.evidence] == [
@@ -84,34 +83,34 @@ def test_committing_writes_every_fact_with_its_evidence_as_one_undoable_change(
 
 def test_only_the_ticked_facts_are_committed(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=True))
-    test.button(key=commit.NONE_KEY).click().run()
-    assert test.button(key=commit.COMMIT_KEY).disabled
+    test.button(key=plan.NONE_KEY).click().run()
+    assert test.button(key=plan.COMMIT_KEY).disabled
     for at in (0, 3):
         test.checkbox(key=tick_key(run_of(test), at)).check().run()
-    assert test.button(key=commit.COMMIT_KEY).label == "Commit 2 of 8 facts"
+    assert test.button(key=plan.COMMIT_KEY).label == "Commit 2 of 8 facts"
     assert "plan = choose(plan, [0, 3])" in plain(test)
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert contents(empty_engine) == {"User moved to Lyon last month", "User enjoys museums now"}
 
 
 def test_a_discarded_plan_leaves_nothing(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=True))
-    test.button(key=commit.DISCARD_KEY).click().run()
+    test.button(key=plan.DISCARD_KEY).click().run()
     assert "Nothing is planned yet" in markup(test)
     assert empty_engine.counts() == {}
 
 
 def test_the_same_conversation_again_adds_nothing(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=True))
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     before = contents(empty_engine)
     planned(test)
-    assert test.button(key=commit.COMMIT_KEY).disabled
+    assert test.button(key=plan.COMMIT_KEY).disabled
     assert "There is nothing to commit: everything in it is already known here" in plain(test)
-    test.button(key=commit.EMPTY_KEY).click().run()
+    test.button(key=plan.EMPTY_KEY).click().run()
     assert not test.exception
     assert run_of(test).plan.namespace == ("memories", "trial-1")
-    assert not test.button(key=commit.COMMIT_KEY).disabled
+    assert not test.button(key=plan.COMMIT_KEY).disabled
     assert ("memories", "trial-1") not in empty_engine.counts()
     assert contents(empty_engine) == before
 
@@ -120,7 +119,7 @@ def test_while_writing_is_off_the_commit_is_disabled_and_says_why(
     dashboard: Dashboard, empty_engine: MemoryEngine
 ) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=False))
-    assert test.button(key=commit.COMMIT_KEY).disabled
+    assert test.button(key=plan.COMMIT_KEY).disabled
     assert "Writing is off. Switch it on at the top to commit." in plain(test)
 
 
@@ -141,17 +140,17 @@ def corrected(test: AppTest, at: int, *, text: str | None = None, decision: int 
     test.run()
     run = run_of(test)
     if text is not None:
-        test.text_area(key=form.key_of(run, at, "text")).set_value(text)
+        test.text_area(key=facts.form_key(run, at, "text")).set_value(text)
     if decision is not None:
-        test.selectbox(key=form.key_of(run, at, "decision")).set_value(decision)
-    return test.button(key=f"FormSubmitter:{form.key_of(run, at, 'form')}-Change the plan").click().run()
+        test.selectbox(key=facts.form_key(run, at, "decision")).set_value(decision)
+    return test.button(key=f"FormSubmitter:{facts.form_key(run, at, 'form')}-Change the plan").click().run()
 
 
 def test_a_corrected_fact_is_stored_as_it_was_corrected(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON, writing=True))
     corrected(test, 0, text="Ana moved to Lyon in June")
     assert "'content': 'Ana moved to Lyon in June'" in plain(test)
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert "Ana moved to Lyon in June" in contents(empty_engine)
     assert "User moved to Lyon last month" not in contents(empty_engine)
 
@@ -167,7 +166,7 @@ def test_the_corrected_text_of_an_update_wins_over_the_judges(dashboard: Dashboa
     engine = updating(empty_engine)
     test = planned(dashboard(engine, "replay", query=LYON, writing=True))
     corrected(test, MUSEUMS, text="Ana loves museums")
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert "Ana loves museums" in contents(engine)
     assert not {"User enjoys museums", "As the judge words it"} & contents(engine)
 
@@ -177,7 +176,7 @@ def test_a_decision_can_be_changed(dashboard: Dashboard, empty_engine: MemoryEng
     test = planned(dashboard(engine, "replay", query=LYON, writing=True))
     corrected(test, MUSEUMS, decision=0)
     assert run_of(test).plan.facts[MUSEUMS].outcome == "insert"
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert {"User enjoys museums", "User enjoys museums now"} <= contents(engine)
     assert "Decided by tester." in {change.reason for change in engine.history(EVE)}
 
@@ -188,13 +187,13 @@ def test_a_memory_that_changed_meanwhile_refuses_the_commit_with_both_texts(
     engine = updating(empty_engine)
     test = planned(dashboard(engine, "replay", query=LYON, writing=True))
     engine.update(EVE, engine.list(EVE)[0].key, content="User avoids museums")
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert "**Nothing was committed**" in markup(test)
     assert {"User enjoys museums", "User avoids museums"} <= {code.value for code in test.code}
     assert contents(engine) == {"User avoids museums"}
-    test.button(key=commit.AGAIN_KEY).click().run()
+    test.button(key=plan.AGAIN_KEY).click().run()
     assert "**Nothing was committed**" not in markup(test)
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert "User left Farfetch for Ubisoft" in contents(engine)
 
 
@@ -210,7 +209,7 @@ def test_an_uploaded_file_is_recognised_and_its_unreadable_parts_counted(
     assert "2 conversations." in markup(test)
     assert "1 part of the file could not be read" in [each.label for each in test.expander]
     test.selectbox(key=upload.CONVERSATION_KEY).set_value("conversation-2").run()
-    planned(test).button(key=commit.COMMIT_KEY).click().run()
+    planned(test).button(key=plan.COMMIT_KEY).click().run()
     assert contents(empty_engine) == {"User plays the cello"}
     assert empty_engine.list(EVE)[0].evidence[0].source == "talks.jsonl/conversation-2"
 
@@ -297,7 +296,7 @@ def test_what_cannot_be_a_namespace_is_explained(dashboard: Dashboard, empty_eng
 
 def test_a_new_namespace_can_be_typed(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = planned(dashboard(empty_engine, "replay", state=typed("people/ana@x.org"), writing=True))
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert list(empty_engine.counts()) == [("people", "ana@x%2Eorg")]
 
 
@@ -312,7 +311,7 @@ def test_a_failed_extraction_is_a_state_of_its_own_with_the_raw_output(
     assert not test.exception
     assert "**No facts could be extracted**" in markup(test)
     assert "Sure! **Here** you go" in plain(test)
-    assert not [button for button in test.button if button.key == commit.COMMIT_KEY]
+    assert not [button for button in test.button if button.key == plan.COMMIT_KEY]
 
 
 def test_an_unknown_sample_in_the_url_is_dropped(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
@@ -336,7 +335,7 @@ def fact_on(quote: str | None, *ids: str) -> PlannedFact:
 )
 def test_a_message_is_cut_at_the_quotes_and_stays_complete(facts: list[PlannedFact], expected: list[Any]) -> None:
     message = Message(id="m1", role="user", text="I sing. I dance.")
-    found = quotes.pieces(message, facts)
+    found = transcript.cut_pieces(message, facts)
     assert [(piece.text, piece.facts) for piece in found] == expected
 
 

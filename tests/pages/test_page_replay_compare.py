@@ -11,10 +11,8 @@ from engine_fixture import engine_over, facts
 from mnemoscope import ExtractedFact, MemoryEngine, Plan
 from streamlit.testing.v1 import AppTest
 
-from app.views.replay.compare import base as replay_base
 from app.views.replay.compare import compare, measure, setups
-from app.views.replay.compare.columns import DIFFERENCES_KEY
-from app.views.replay.compare.pairs import Pair, pairs
+from app.views.replay.compare.columns import DIFFERENCES_KEY, Pair, pair_facts
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -73,13 +71,13 @@ def test_a_threshold_of_its_own_is_used_and_another_setting_needs_another_look(
     dashboard: Dashboard, empty_engine: MemoryEngine
 ) -> None:
     test = dashboard(empty_engine, "replay", query=LYON)
-    test.slider(key=setups.key_of("right", "threshold_rules")).set_value(0.9).run()
+    test.slider(key=setups.setup_key("right", "threshold_rules")).set_value(0.9).run()
     compared(test)
     assert [each.config.consolidation_threshold for each in plans_of(test)] == [
         empty_engine.config.consolidation_threshold,
         0.9,
     ]
-    test.slider(key=setups.key_of("right", "threshold_rules")).set_value(0.8).run()
+    test.slider(key=setups.setup_key("right", "threshold_rules")).set_value(0.8).run()
     assert "Nothing is compared yet" in markup(test)
 
 
@@ -90,9 +88,9 @@ def test_what_they_are_tried_on_is_a_copy_as_chosen(
     engine = with_extractor(empty_engine, "User plays the cello")
     engine.remember("anything", EVE)
     before = len(engine.history())
-    state = {replay_base.BASE_KEY: base, replay_base.MOMENT_KEY: datetime(2025, 1, 1, 12, 0)}
+    state = {compare.BASE_KEY: base, compare.MOMENT_KEY: datetime(2025, 1, 1, 12, 0)}
     test = compared(
-        dashboard(engine, "replay", query=LYON, state=state if base == "then" else {replay_base.BASE_KEY: base})
+        dashboard(engine, "replay", query=LYON, state=state if base == "then" else {compare.BASE_KEY: base})
     )
     assert [planned.outcome for planned in plans_of(test)[0].facts] == [outcome]
     assert len(engine.history()) == before
@@ -101,16 +99,16 @@ def test_what_they_are_tried_on_is_a_copy_as_chosen(
 def test_a_namespace_too_large_to_copy_is_refused(
     dashboard: Dashboard, seeded_engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay_base, "MOST_COPIED", 2)
+    monkeypatch.setattr(compare, "MOST_COPIED", 2)
     test = compared(dashboard(seeded_engine, "replay", query={**LYON, "ns": ["memories", "ana"]}))
     assert "up to 2 are copied" in plain(test)
 
 
 def test_an_unknown_model_is_an_error_that_says_so(dashboard: Dashboard, empty_engine: MemoryEngine) -> None:
     test = dashboard(empty_engine, "replay", query=LYON)
-    test.selectbox(key=setups.key_of("right", "reader")).set_value("model").run()
+    test.selectbox(key=setups.setup_key("right", "reader")).set_value("model").run()
     assert test.button(key=compare.COMPARE_KEY).disabled
-    test.text_input(key=setups.key_of("right", "model")).set_value("nobody:nothing").run()
+    test.text_input(key=setups.setup_key("right", "model")).set_value("nobody:nothing").run()
     compared(test)
     assert "The configuration cannot be used" in markup(test)
 
@@ -129,13 +127,13 @@ def test_facts_answer_by_their_words_and_then_by_what_they_rest_on() -> None:
         {"content": "Lives in  LYON", "importance": 0.9},
         {"content": "plays chess", "quote": "I like green tea", "message_ids": ["m2"]},
     )
-    assert pairs(left, right) == [
+    assert pair_facts(left, right) == [
         Pair(0, 1, "other importance"),
         Pair(1, 0, "other text"),
         Pair(2, None, "only here"),
         Pair(None, 2, "only here"),
     ]
-    assert [pair.difference for pair in pairs(left, left)] == ["", "", ""]
+    assert [pair.difference for pair in pair_facts(left, left)] == ["", "", ""]
 
 
 # Measured on conversations with expected memories

@@ -17,14 +17,13 @@ from mnemoscope import MemoryEngine, Message
 from mnemoscope.conversations import Transcript, load_samples, read_sample
 from streamlit.testing.v1 import AppTest
 
-from app.views.replay.plan import commit
-from app.views.replay.plan.expected import expected_of
+from app.views.replay.plan import plan
+from app.views.replay.plan.plan import list_expected
 from app.views.replay.plan.run import Run
+from app.views.replay.setting import PLAN_KEY
 from app.views.replay.source import thread as replay_thread
 from app.views.replay.source import upload
-from app.views.replay.source.chosen import joined
-from app.views.replay.source.conversation import ALL_KEY, ORIGIN_KEY
-from app.views.replay.source.setting import PLAN_KEY
+from app.views.replay.source.conversation import ALL_KEY, ORIGIN_KEY, join_transcripts
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -71,7 +70,7 @@ def test_a_thread_is_replayed_and_its_memories_lead_back_to_their_turns(
     before = checkpoints.read_bytes()
     test = threads(dashboard, empty_engine, checkpoints)
     test.selectbox(key=replay_thread.THREAD_KEY).set_value("one").run()
-    planned(test).button(key=commit.COMMIT_KEY).click().run()
+    planned(test).button(key=plan.COMMIT_KEY).click().run()
     [record] = empty_engine.list(EVE)
     assert (record.content, record.evidence[0].source) == ("User plays the cello", "thread/one")
     run = empty_engine.runs.get(record.evidence[0].run or "")
@@ -164,7 +163,7 @@ def test_all_conversations_of_a_file_are_one_plan_in_their_order(
     planned(test)
     ids = [message.id.partition("/")[0] for message in run_of(test).plan.messages]
     assert ids == ["conversation-1", "conversation-2"]
-    test.button(key=commit.COMMIT_KEY).click().run()
+    test.button(key=plan.COMMIT_KEY).click().run()
     assert {change.group for change in empty_engine.history(EVE)} == {run_of(test).group}
     assert contents(empty_engine)
 
@@ -179,7 +178,7 @@ def test_all_samples_of_a_person_are_one_plan(dashboard: Dashboard, empty_engine
 def test_joined_conversations_keep_their_turns_apart_and_their_counts() -> None:
     one = Transcript((Message("m1", "user", "a"),), {"image": 1}, ("n1",))
     two = Transcript((Message("m1", "user", "b"),), {"image": 2}, ("n2",))
-    both = joined([("one", one), ("two", two)])
+    both = join_transcripts([("one", one), ("two", two)])
     assert [message.id for message in both.messages] == ["one/m1", "two/m1"]
     assert (dict(both.left_out), both.notes) == ({"image": 3}, ("n1", "n2"))
 
@@ -189,12 +188,12 @@ def test_what_a_plan_leaves_is_offered_as_the_expected_outcome(
 ) -> None:
     test = planned(dashboard(empty_engine, "replay", query=LYON))
     sample = next(each for each in load_samples(datetime.now(UTC)) if each.id == "ana-moves-to-lyon")
-    assert sorted(each.content for each in expected_of(run_of(test).plan)) == sorted(
+    assert sorted(each.content for each in list_expected(run_of(test).plan)) == sorted(
         each.content for each in sample.expected
     )
     empty_engine.apply(run_of(test).plan)
     again = empty_engine.plan(list(sample.messages), EVE)
-    assert {each.content for each in expected_of(again)} == {each.content for each in sample.expected}
+    assert {each.content for each in list_expected(again)} == {each.content for each in sample.expected}
 
 
 def test_a_saved_outcome_is_read_again() -> None:

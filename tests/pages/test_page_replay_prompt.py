@@ -13,10 +13,11 @@ from mnemoscope.replay import CaseResult, Match
 from openai_server import OpenAIServer, Reply, hangs, says
 from streamlit.testing.v1 import AppTest
 
-from app.views.replay.compare import measure, prompts
+from app.components import work
+from app.views.replay import prompts
+from app.views.replay.compare import measure
 from app.views.replay.compare.measure import verdict
-from app.views.replay.compare.workbench import AGAINST_KEY, MODEL_KEY, PURPOSE_KEY
-from app.views.replay.plan import work
+from app.views.replay.prompts import AGAINST_KEY, MODEL_KEY, PURPOSE_KEY
 
 Dashboard = Callable[..., AppTest]
 WORKBENCH: dict[str, str | list[str]] = {"p_mode": "prompt"}

@@ -12,12 +12,11 @@ from mnemoscope.extraction import REASONS, Extraction, Withheld
 from openai_server import OpenAIServer, hangs, says
 from streamlit.testing.v1 import AppTest
 
+from app.components import work
+from app.components.work import cancel_key
 from app.views.replay.compare import columns, compare, setups
-from app.views.replay.compare.mode import MODE_KEY
-from app.views.replay.plan import commit, run
-from app.views.replay.plan import withheld as replay_withheld
-from app.views.replay.plan import work as replay_work
-from app.views.replay.source.setting import PLAN_KEY
+from app.views.replay.plan import plan, run, summary
+from app.views.replay.setting import MODE_KEY, PLAN_KEY
 
 Dashboard = Callable[..., AppTest]
 EVE = ("memories", "eve")
@@ -50,8 +49,8 @@ class Doubtful:
 
 
 def with_model(test: AppTest, side: str) -> AppTest:
-    test.selectbox(key=setups.key_of(side, "reader")).set_value("model").run()
-    test.text_input(key=setups.key_of(side, "model")).set_value("openai:test-model").run()
+    test.selectbox(key=setups.setup_key(side, "reader")).set_value("model").run()
+    test.text_input(key=setups.setup_key(side, "model")).set_value("openai:test-model").run()
     return test
 
 
@@ -98,8 +97,8 @@ def test_a_column_is_corrected_and_committed_from_its_own_reading(
     clicked(test, columns.TAKE_KEYS[0])
     assert test.session_state[MODE_KEY] == "plan"
     assert contents(empty_engine) == set()
-    clicked(test, replay_withheld.let_in_key(0))
-    clicked(test, commit.COMMIT_KEY)
+    clicked(test, summary.let_in_key(0))
+    clicked(test, plan.COMMIT_KEY)
     records = {record.content: record for record in empty_engine.list(EVE)}
     assert set(records) == {"Ana left Farfetch for Ubisoft in March", "Ana owns a boat"}
     [evidence] = records["Ana left Farfetch for Ubisoft in March"].evidence
@@ -114,10 +113,10 @@ def test_what_is_held_back_is_shown_and_let_in_as_the_operators_choice(
     engine = MemoryEngine(empty_engine.store, extractor=Doubtful(), consolidator=empty_engine.consolidator)
     test = clicked(dashboard(engine, "replay", query=SAMPLE, writing=True), PLAN_KEY)
     assert REASONS["unsupported"] in words(test)
-    clicked(test, replay_withheld.let_in_key(0))
-    assert test.button(key=commit.COMMIT_KEY).label == "Commit both facts"
+    clicked(test, summary.let_in_key(0))
+    assert test.button(key=plan.COMMIT_KEY).label == "Commit both facts"
     assert "engine.replan(plan, let_in=[0], actor='tester')" in words(test)
-    clicked(test, commit.COMMIT_KEY)
+    clicked(test, plan.COMMIT_KEY)
     [change] = [each for each in engine.history(EVE) if each.text_after == "Ana owns <b>a boat</b>"]
     assert change.actor == "tester"
     assert change.reason.startswith("Let in by tester, though held back: Its quote is not in the conversation.")
@@ -131,13 +130,13 @@ def test_a_wait_for_a_model_shows_its_progress_and_a_cancel_frees_the_page(
 ) -> None:
     model(hangs)
     test = with_model(dashboard(empty_engine, "replay", query=COMPARE), "left")
-    monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.05)
     clicked(test, compare.COMPARE_KEY)
     assert test.button(key=compare.COMPARE_KEY).disabled
-    work = test.session_state["replay.work-compare"]
-    assert work.is_running
-    clicked(test, replay_work.cancel_key(compare.WORK))
-    assert work.is_cancelled
+    begun = test.session_state["replay.work-compare"]
+    assert begun.is_running
+    clicked(test, cancel_key(compare.WORK))
+    assert begun.is_cancelled
     assert "Cancelled before it was done. Nothing was written." in words(test)
     assert not test.button(key=compare.COMPARE_KEY).disabled
     assert empty_engine.history() == []
@@ -152,10 +151,10 @@ def test_a_plan_is_made_beside_the_page_and_can_be_cancelled(
 
     engine = MemoryEngine(empty_engine.store, extractor=slow, consolidator=empty_engine.consolidator)
     test = dashboard(engine, "replay", query=SAMPLE, writing=True)
-    monkeypatch.setattr(replay_work, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.05)
     clicked(test, PLAN_KEY)
     assert "Reading the conversation" in words(test)
-    clicked(test, replay_work.cancel_key(run.WORK))
+    clicked(test, work.cancel_key(run.WORK))
     assert "Cancelled before it was done." in words(test)
     assert not test.button(key=PLAN_KEY).disabled
     assert "replay.run" not in test.session_state

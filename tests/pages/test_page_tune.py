@@ -15,16 +15,15 @@ from mnemoscope.recall import Case, CaseBook, ProfileBook, case
 from mnemoscope.stores import Write
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback
+from app.components import actions
+from app.components.keep import PROFILE_NAME_KEY
+from app.components.keep import PROFILE_SAVE_KEY as PROFILE_SAVE_KEY
 from app.session.scope import Scope
 from app.views.history import change
-from app.views.tune import charts, new_case, offers
-from app.views.tune.cases import DELETE_KEY
-from app.views.tune.compare import METRIC_KEY, PROFILES_KEY, verdict
-from app.views.tune.importing import read
+from app.views.tune import charts, new_case
+from app.views.tune.cases import DELETE_KEY, read_case_file
+from app.views.tune.compare import METRIC_KEY, PROFILES_KEY, describe_difference
 from app.views.tune.new_case import EXPECTED_KEY, QUERY_KEY, SAVE_KEY
-from app.views.tune.profile import NAME_KEY
-from app.views.tune.profile import SAVE_KEY as PROFILE_SAVE_KEY
 from app.views.tune.search import FLOOR_KEY, START_KEY
 from app.views.tune.threshold import LABEL_KEYS, SKIP_KEY
 
@@ -139,12 +138,12 @@ def test_cases_come_from_feedback_by_one_click_and_can_be_undone(
     empty_engine.usage.give_feedback(result.id, recalled["green tea"], useful=True)
     empty_engine.usage.give_feedback(result.id, recalled["a red door"], useful=False)
     test = dashboard(empty_engine, "tune", query=HERE, writing=True)
-    test.button(key=offers.KEEP_KEY).click().run()
+    test.button(key=new_case.KEEP_KEY).click().run()
     assert not test.exception
     [kept] = empty_engine.tuning.cases()
     assert (kept.query, kept.expected, kept.unwanted) == ("tea?", (recalled["green tea"],), (recalled["a red door"],))
-    assert offers.KEEP_KEY not in [each.key for each in test.button]
-    test.button(key=feedback.UNDO_KEY).click().run()
+    assert new_case.KEEP_KEY not in [each.key for each in test.button]
+    test.button(key=actions.UNDO_KEY).click().run()
     assert empty_engine.tuning.cases() == []
 
 
@@ -152,14 +151,14 @@ def test_what_agents_asked_most_begins_a_case(dashboard: Dashboard, seeded_engin
     for query in ("once", HOSTILE, HOSTILE):
         seeded_engine.recall(query, ANA, limit=1)
     test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
-    first, second = test.selectbox(key=offers.ASKED_KEY).options
+    first, second = test.selectbox(key=new_case.ASKED_KEY).options
     assert "2 times" in first
     assert second.startswith("once  ·  1 time")
-    test.selectbox(key=offers.ASKED_KEY).select_index(1).run()
+    test.selectbox(key=new_case.ASKED_KEY).select_index(1).run()
     assert test.text_input(key=new_case.QUERY_KEY).value == "once"
     seeded_engine.tuning.save_cases([case("once", ANA, expected=["x"])])
     test = dashboard(seeded_engine, "tune", query=HERE, writing=True)
-    assert len(test.selectbox(key=offers.ASKED_KEY).options) == 1
+    assert len(test.selectbox(key=new_case.ASKED_KEY).options) == 1
 
 
 def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, judged: MemoryEngine) -> None:
@@ -173,7 +172,7 @@ def test_history_tells_of_a_deleted_case_and_undoes_it(dashboard: Dashboard, jud
 
 
 def test_a_file_of_cases_is_read_for_the_scope() -> None:
-    assert read(b'{"query": "q", "expected": ["x"]}', Scope(ANA, False)) == [Case("q", ANA, ("x",))]
+    assert read_case_file(b'{"query": "q", "expected": ["x"]}', Scope(ANA, False)) == [Case("q", ANA, ("x",))]
 
 
 def test_profiles_are_compared_on_the_cases(dashboard: Dashboard, judged: MemoryEngine) -> None:
@@ -218,7 +217,7 @@ def test_a_search_finds_a_better_profile_which_is_kept_and_written_out(
     test.button(key=START_KEY).click().run()
     assert not test.exception
     assert "Better: +" in said(test)
-    test.text_input(key=NAME_KEY).set_value("found").run()
+    test.text_input(key=PROFILE_NAME_KEY).set_value("found").run()
     assert '[profiles."found"]' in test.code[0].value
     test.button(key=PROFILE_SAVE_KEY).click().run()
     saved = ProfileBook(judged.adapter).all()["found"]
@@ -255,7 +254,7 @@ def test_the_result_of_a_search_goes_when_the_cases_change(dashboard: Dashboard,
 def test_a_wrong_name_of_a_profile_is_refused(dashboard: Dashboard, judged: MemoryEngine) -> None:
     test = opened(dashboard, judged, "Search", writing=True)
     test.button(key=START_KEY).click().run()
-    test.text_input(key=NAME_KEY).set_value("a/b").run()
+    test.text_input(key=PROFILE_NAME_KEY).set_value("a/b").run()
     test.button(key=PROFILE_SAVE_KEY).click().run()
     assert ProfileBook(judged.adapter).all() == {}
     assert "Nothing was changed" in test.error[0].value
@@ -292,9 +291,9 @@ def test_without_writing_a_pair_cannot_be_labelled(dashboard: Dashboard, empty_e
     ],
 )
 def test_a_verdict_says_no_more_than_the_interval_proves(low: float, high: float, metric: str, expected: str) -> None:
-    assert verdict(Interval((low + high) / 2, low, high), metric).startswith(expected)
+    assert describe_difference(Interval((low + high) / 2, low, high), metric).startswith(expected)
 
 
 def test_names_in_charts_are_text_not_markup() -> None:
-    figure: Any = charts.intervals({"<a href='x'>y</a>": Interval(0.5, 0.4, 0.6), "none": None})
+    figure: Any = charts.chart_intervals({"<a href='x'>y</a>": Interval(0.5, 0.4, 0.6), "none": None})
     assert figure.layout.yaxis.ticktext == ("&lt;a href='x'&gt;y&lt;/a&gt;",)

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from mnemoscope import MemoryEngine
 from streamlit.testing.v1 import AppTest
 
-from app.session.namespace_tree import MOST_OFFERED, tree_of
-from app.session.scope import NAMESPACE_KEY, Scope, chosen_namespace
+from app.session.scope import MOST_OFFERED, NAMESPACE_KEY, Scope, build_tree, parse_namespace
 
 COUNTS = {("memories", "ana"): 3, ("memories", "ana", "work"): 2, ("other",): 1}
 
 
 def test_every_prefix_of_a_namespace_can_be_chosen() -> None:
-    assert tree_of(COUNTS).choices(()) == [
+    assert build_tree(COUNTS).choices(()) == [
         (),
         ("memories",),
         ("memories", "ana"),
@@ -34,18 +33,18 @@ def test_the_url_holds_one_parameter_a_label() -> None:
 
 
 def test_totals_are_those_of_every_prefix() -> None:
-    assert tree_of(COUNTS).totals == {
+    assert build_tree(COUNTS).totals == {
         (): 6, ("memories",): 5, ("memories", "ana"): 5, ("memories", "ana", "work"): 2, ("other",): 1
     }  # fmt: skip
 
 
 def test_a_level_is_the_way_up_and_what_lies_directly_below() -> None:
-    assert tree_of(COUNTS).level(()) == ([(), ("memories",), ("other",)], 0)
-    assert tree_of(COUNTS).level(("memories", "ana")) == (
+    assert build_tree(COUNTS).level(()) == ([(), ("memories",), ("other",)], 0)
+    assert build_tree(COUNTS).level(("memories", "ana")) == (
         [(), ("memories",), ("memories", "ana"), ("memories", "ana", "work")], 0
     )  # fmt: skip
     many = [("users", f"u{at:04}") for at in range(MOST_OFFERED + 7)]
-    offered, more = tree_of(dict.fromkeys(many, 1)).level(("users",))
+    offered, more = build_tree(dict.fromkeys(many, 1)).level(("users",))
     assert (len(offered), more) == (MOST_OFFERED + 2, 7)
 
 
@@ -66,8 +65,8 @@ def test_of_very_many_namespaces_one_level_is_offered_at_a_time(
 
 
 def test_what_is_typed_is_read_as_a_namespace() -> None:
-    assert chosen_namespace(" tenants/t1/u1 ") == ("tenants", "t1", "u1")
-    assert chosen_namespace("/tenants/") == ("tenants",)
-    assert chosen_namespace("a//b") is None
-    assert chosen_namespace("") == ()
-    assert chosen_namespace(("a", "b")) == ("a", "b")
+    assert parse_namespace(" tenants/t1/u1 ") == ("tenants", "t1", "u1")
+    assert parse_namespace("/tenants/") == ("tenants",)
+    assert parse_namespace("a//b") is None
+    assert parse_namespace("") == ()
+    assert parse_namespace(("a", "b")) == ("a", "b")

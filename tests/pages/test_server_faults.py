@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from engine_fixture import CountingEmbeddings, engine_over
-from mnemoscope import EmbeddingError, MemoryEngine
+from mnemoscope import EmbeddingError, MemoryEngine, StoreError, StoreUnavailableError
 from mnemoscope.connections import connection_to, open_connection
-from mnemoscope.errors import StoreError, StoreUnavailableError
 from mnemoscope.stores.postgres import open_postgres
 from postgres_fixture import Server, running_server
 from streamlit.testing.v1 import AppTest

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mnemoscope.errors import ConfigurationError
+from mnemoscope import ConfigurationError
 
 from app.session.settings import VARIABLES, Settings, data_folder
 

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mnemoscope import MemoryEngine
-from mnemoscope.errors import StoreUnavailableError
+from mnemoscope import MemoryEngine, StoreUnavailableError
 from streamlit.testing.v1 import AppTest
 
-from app.components import feedback
+from app.components import actions
 from app.session.navigation import PAGES
 from app.session.scope import BELOW_KEY, NAMESPACE_KEY
 from app.session.session import WRITING_KEY
@@ -110,7 +109,7 @@ def test_reading_is_the_default_and_writing_is_refused_until_it_is_switched_on(
     test = dashboard(seeded_engine)
     assert test.toggle(key=WRITING_KEY).value is False
     test.session_state["feedback.offer"] = {"message": "Forgot 1 memory.", "undo": "some-change"}
-    test.run().button(key=feedback.UNDO_KEY).click().run()
+    test.run().button(key=actions.UNDO_KEY).click().run()
     assert "Writing is off." in texts(test)
 
 
@@ -122,7 +121,7 @@ def test_an_action_can_be_undone_from_the_bar_until_it_is_dismissed(
     change = seeded_engine.history(ANA, key)[0]
     test = dashboard(seeded_engine, writing=True)
     test.session_state["feedback.offer"] = {"message": "Forgot 1 memory.", "undo": change.group}
-    test.run().button(key=feedback.UNDO_KEY).click().run()
+    test.run().button(key=actions.UNDO_KEY).click().run()
     assert [record.key for record in seeded_engine.list(ANA) if record.key == key] == [key]
     assert [toast.value for toast in test.toast] == ["Undone."]
     assert "feedback.offer" not in test.session_state

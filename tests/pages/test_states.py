@@ -5,16 +5,16 @@ from streamlit.testing.v1 import AppTest
 
 def three_states() -> None:
     import streamlit as st
-    from mnemoscope.errors import ConflictError
+    from mnemoscope import ConflictError
 
     from app.components import states
 
     def clear() -> None:
         st.session_state["cleared"] = True
 
-    states.empty("Nothing is remembered here yet", "Open Replay.")
-    states.filtered_out(1340, key="browse.clear", on_clear=clear)
-    states.failed(ConflictError([]))
+    states.draw_empty("Nothing is remembered here yet", "Open Replay.")
+    states.draw_filtered_out(1340, key="browse.clear", on_clear=clear)
+    states.draw_failed(ConflictError([]))
 
 
 def test_empty_filtered_out_and_failed_say_different_things() -> None:

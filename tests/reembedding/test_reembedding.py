@@ -17,19 +17,22 @@ import psycopg
 import pytest
 from engine_fixture import CountingEmbeddings, facts
 from langgraph.store.base import BaseStore
-from mnemoscope import MemoryConfig, MemoryEngine, RuleConsolidator, RuleExtractor
-from mnemoscope.consolidation import Pair
-from mnemoscope.embedding import IDENTITY_AT, EmbedderIdentity, HashingEmbeddings, Known, indexed_text, stored_identity
-from mnemoscope.errors import (
+from mnemoscope import (
     ConfigurationError,
     ConflictError,
     EmbedderMismatchError,
     EmbeddingError,
     InputError,
+    MemoryConfig,
+    MemoryEngine,
     NotFoundError,
     PermissionDeniedError,
+    RuleConsolidator,
+    RuleExtractor,
     StoreError,
 )
+from mnemoscope.consolidation import Pair
+from mnemoscope.embedding import IDENTITY_AT, EmbedderIdentity, HashingEmbeddings, Known, indexed_text, stored_identity
 from mnemoscope.journal import book
 from mnemoscope.recall import Profile, case
 from mnemoscope.reembedding import (

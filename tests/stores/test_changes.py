@@ -13,7 +13,7 @@ import numpy as np
 import psycopg
 import pytest
 from engine_fixture import engine_over, facts
-from mnemoscope.errors import ConflictError
+from mnemoscope import ConflictError
 from mnemoscope.index import IndexCache, ScopeIndex, without_collecting
 from mnemoscope.stores import Guard, TracksChanges, View, Write
 from mnemoscope.stores.sqlite import WriteLog

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from langgraph.store.base import BaseStore, Op, Result
 from langgraph.store.memory import InMemoryStore
-from mnemoscope.errors import StoreError
+from mnemoscope import StoreError
 from mnemoscope.stores import GenericAdapter, MemoryAdapter, adapt
 from mnemoscope.stores.sqlite import SqliteAdapter, open_sqlite
 from stores_fixture import ANA, EMBEDDINGS, memory_store, put

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mnemoscope.errors import ConflictError, InputError, MnemoscopeError, NamespaceError
+from mnemoscope import ConflictError, InputError, MnemoscopeError, NamespaceError
 from mnemoscope.stores import EMBED_AGAIN, KEEP, Guard, Write, same_json
 from server_fixture import opened_server
 from store_skips import ABILITIES, skipped

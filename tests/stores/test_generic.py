@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from engine_fixture import ANA, engine_over
 from langgraph.store.base import BaseStore, ListNamespacesOp, Op, PutOp, Result, SearchOp
+from mnemoscope import StoreError
 from mnemoscope.connections import Connection
-from mnemoscope.errors import StoreError
 from mnemoscope.health import check_phantoms, check_up
 from mnemoscope.stores import Write, adapt
 from stores_fixture import async_sqlite, memory_store

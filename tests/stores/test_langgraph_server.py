@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from engine_fixture import engine_over
 from langgraph.store.base import GetOp, PutOp, SearchOp
-from mnemoscope import MemoryEngine
+from mnemoscope import InputError, MemoryEngine, StoreError, StoreUnavailableError
 from mnemoscope.background import RemoteBackground
 from mnemoscope.connections import Connection, open_connection
-from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
 from mnemoscope.health import check_up
 from mnemoscope.stores import ServerStore
 from server_fixture import HEADERS, DevelopmentServer, command, empty, everything, server_url

@@ -16,13 +16,7 @@ import psycopg
 import pytest
 from engine_fixture import engine_over
 from langgraph.store.postgres import PostgresStore
-from mnemoscope.errors import (
-    ConfigurationError,
-    ConflictError,
-    PermissionDeniedError,
-    StoreError,
-    StoreUnavailableError,
-)
+from mnemoscope import ConfigurationError, ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
 from mnemoscope.stores import KEEP, Guard, StoreAdapter, Write, adapt, nearest
 from mnemoscope.stores.postgres import PostgresAdapter, open_postgres
 from mnemoscope.stores.postgres import rows as postgres_rows

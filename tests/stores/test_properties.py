@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import examples
-from mnemoscope.errors import ConflictError
+from mnemoscope import ConflictError
 from mnemoscope.stores import KEEP, Guard, Ref, Write, copy_json, same_json
 from stores_fixture import BACKENDS, Backend, vectors_for
 

@@ -13,10 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from langgraph.store.base import Item
 from langgraph.store.memory import InMemoryStore
-from mnemoscope import MemoryEngine
+from mnemoscope import InputError, MemoryEngine, StoreError, StoreUnavailableError
 from mnemoscope.connections import Connection, open_connection
 from mnemoscope.embedding import HashingEmbeddings
-from mnemoscope.errors import InputError, StoreError, StoreUnavailableError
 from mnemoscope.health import check_up
 from mnemoscope.stores import ServerStore
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from engine_fixture import engine_over
 from langgraph.store.sqlite import SqliteStore
-from mnemoscope.errors import ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
+from mnemoscope import ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
 from mnemoscope.health import health_checks
 from mnemoscope.index import IndexCache
 from mnemoscope.stores import KEEP, Guard, StoreAdapter, Write, adapt

@@ -8,11 +8,18 @@ from typing import Any
 
 import pytest
 from engine_fixture import ANA, KINDS, Ticking, decide, dump, engine_over, facts, opened
-from mnemoscope import ConflictError, ConsolidationDecision, InputError, MemoryConfig, MemoryEngine, MemoryRecord
+from mnemoscope import (
+    ConfigurationError,
+    ConflictError,
+    ConsolidationDecision,
+    InputError,
+    MemoryConfig,
+    MemoryEngine,
+    MemoryRecord,
+)
 from mnemoscope.connections import load_connections, open_connection
 from mnemoscope.core import text_of, with_text
 from mnemoscope.curation import ADOPTED
-from mnemoscope.errors import ConfigurationError
 from mnemoscope.stores import StoreAdapter, View, adapt
 
 DOCS = ("docs", "web")

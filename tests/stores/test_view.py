@@ -4,9 +4,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from mnemoscope import MemoryEngine
+from mnemoscope import MemoryEngine, PermissionDeniedError, StoreError
 from mnemoscope.connections import connection_to, engine_over, open_store
-from mnemoscope.errors import PermissionDeniedError, StoreError
 from mnemoscope.stores import View, adapt
 
 ANA, BEN, ANA_WORK, TEAM = ("memories", "ana"), ("memories", "ben"), ("memories", "ana", "work"), ("team", "red")

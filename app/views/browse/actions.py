@@ -12,29 +12,46 @@ from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.index import Browsed
 from mnemoscope.stores import Ref
 
-from app.components import command_lines, feedback, python_lines
+from app.components import actions, code
 from app.session import session
 from app.session.session import Session
 from app.text.display import counted, one_line
 
-__all__ = ["CONFIRM_KEY", "FORGET_FORM_KEY", "RELABEL_FORM_KEY", "RELABEL_KEY", "Chosen", "draw", "every_key"]
-
 FORGET_FORM_KEY, RELABEL_FORM_KEY = "browse.forget", "browse.relabel"
+
+
 CONFIRM_KEY = "browse.forget.confirm"
+
+
 RELABEL_KEY = "browse.relabel.apply"
+
+
 SAMPLE, SAMPLE_LIMIT = 5, 120
+
+
 WRITTEN_OUT = 100
+
+
 """How many memories are named one by one in the code that is shown."""
 
+
 _REASON = "browse.forget.reason"
+
+
 _ADD, _DROP = "browse.relabel.add", "browse.relabel.drop"
+
+
 _IMPORTANCE, _PRIVATE = "browse.relabel.importance", "browse.relabel.private"
+
+
 _WHY = "browse.relabel.reason"
+
+
 _STAY, _MAKE_PRIVATE, _MAKE_SHARED = "Leave", "Private", "Shared"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """The memories that an action is about, and the first of them to be shown."""
 
     refs: tuple[Ref, ...]
@@ -46,7 +63,7 @@ def every_key(browsed: Browsed) -> str:
     return f"browse.every-{hashlib.blake2b(browsed.positions.tobytes(), digest_size=6).hexdigest()}"
 
 
-def draw(
+def draw_actions(
     working: Session,
     browsed: Browsed,
     shown: Sequence[MemoryRecord],
@@ -60,7 +77,7 @@ def draw(
     `categories` are those known in the scope; `explains` says what clicks and ticks do.
     """
     help = _why_not(working, ticked)
-    chosen = _chosen(browsed, shown, ticked) if help is None else Chosen((), ())
+    chosen = _select(browsed, shown, ticked) if help is None else Selection((), ())
     number = f" {len(chosen.refs):,}" if chosen.refs else ""
     is_off = help is not None
     # On the left, since the table's own tools float over the right end of this row.
@@ -91,16 +108,16 @@ def _why_not(working: Session, ticked: Sequence[Ref]) -> str | None:
     return None if ticked else "Tick rows of the table first."
 
 
-def _chosen(browsed: Browsed, shown: Sequence[MemoryRecord], ticked: Sequence[Ref]) -> Chosen:
+def _select(browsed: Browsed, shown: Sequence[MemoryRecord], ticked: Sequence[Ref]) -> Selection:
     if st.session_state.get(every_key(browsed)):
         records = browsed.page(0, None)
     else:
         wanted = frozenset(ticked)
         records = [record for record in shown if (record.namespace, record.key) in wanted]
-    return Chosen(tuple((record.namespace, record.key) for record in records), tuple(records[:SAMPLE]))
+    return Selection(tuple((record.namespace, record.key) for record in records), tuple(records[:SAMPLE]))
 
 
-def _draw_forget(working: Session, chosen: Chosen) -> None:
+def _draw_forget(working: Session, chosen: Selection) -> None:
     if not chosen.refs:
         return
     number = len(chosen.refs)
@@ -118,7 +135,7 @@ def _draw_forget(working: Session, chosen: Chosen) -> None:
     _draw_code("forget_at", "forget", chosen.refs, operator=working.operator, python={"reason": "…"})
 
 
-def _draw_relabel(working: Session, chosen: Chosen, categories: Sequence[str]) -> None:
+def _draw_relabel(working: Session, chosen: Selection, categories: Sequence[str]) -> None:
     if not chosen.refs:
         return
     st.markdown(f"**Relabel {counted(len(chosen.refs), 'memory', 'memories')}**")
@@ -131,19 +148,19 @@ def _draw_relabel(working: Session, chosen: Chosen, categories: Sequence[str]) -
     )  # fmt: skip
     st.text_input("Why", key=_WHY, placeholder="For the history", max_chars=300)
     st.button("Apply", key=RELABEL_KEY, type="primary", on_click=_relabel, args=(chosen.refs,))
-    _draw_code("update_at", "update", chosen.refs, operator=working.operator, python=_relabelling())
+    _draw_code("update_at", "update", chosen.refs, operator=working.operator, python=_read_labels())
 
 
 def _draw_code(method: str, command: str, refs: Sequence[Ref], *, operator: str, python: dict[str, Any]) -> None:
     if len(refs) > WRITTEN_OUT:
         # The page's own code, below the table, finds the same memories.
         named = "refs = [(record.namespace, record.key) for record in found.page(0, None)]\n"
-        line = python_lines.call(method, "refs", **python, actor=operator)
-        python_lines.draw(named + line.replace("'refs'", "refs", 1))
+        line = code.write_python(method, "refs", **python, actor=operator)
+        code.draw_code(named + line.replace("'refs'", "refs", 1))
         return
-    python_lines.draw(
-        python_lines.call(method, list(refs), **python, actor=operator),
-        command_lines.at_places(command, refs, **_as_options(python), operator=operator),
+    code.draw_code(
+        code.write_python(method, list(refs), **python, actor=operator),
+        code.write_commands_at(command, refs, **_as_options(python), operator=operator),
     )
 
 
@@ -160,27 +177,27 @@ def _forget(ticked: tuple[Ref, ...]) -> None:
         reason = st.session_state.get(_REASON, "")
         forgotten = working.engine.curation.forget(ticked, actor=working.operator, reason=reason)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     st.session_state[FORGET_FORM_KEY] = False
-    feedback.done(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)
+    actions.report(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)
 
 
 def _relabel(ticked: tuple[Ref, ...]) -> None:
     try:
         working = session.require_writing()
-        changes = working.engine.curation.relabel(ticked, **_relabelling(), actor=working.operator)
+        changes = working.engine.curation.relabel(ticked, **_read_labels(), actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     st.session_state[RELABEL_FORM_KEY] = False
     if changes:
-        feedback.done(f"Relabelled {counted(len(changes), 'memory', 'memories')}.", undo=changes[0].group)
+        actions.report(f"Relabelled {counted(len(changes), 'memory', 'memories')}.", undo=changes[0].group)
     else:
-        feedback.done("Nothing had to change.")
+        actions.report("Nothing had to change.")
 
 
-def _relabelling() -> dict[str, Any]:
+def _read_labels() -> dict[str, Any]:
     state = st.session_state
     private = {_MAKE_PRIVATE: True, _MAKE_SHARED: False}.get(state.get(_PRIVATE, _STAY))
     chosen = {

@@ -8,15 +8,19 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 import streamlit as st
-from mnemoscope.index import Filters, ScopeIndex, State
+from mnemoscope.index import Filters, ScopeIndex
 
+from app.session.links import BROWSE_STATES
 from app.text.display import one_line
 
-__all__ = ["MEANING", "PAGE_KEY", "SORTS", "STATES", "WORDS", "Chosen", "clear", "draw", "first_page"]
-
 PAGE_KEY = "b_page"
+
+
 WORDS, MEANING = "Words", "Meaning"
+
+
 NO_SOURCE = "(none)"
+
 
 SORTS: dict[str, tuple[str, bool]] = {
     "Latest change": ("changed", True),
@@ -29,17 +33,10 @@ SORTS: dict[str, tuple[str, bool]] = {
     "Least recalled": ("recalled", False),
     "A to Z": ("content", False),
 }
+
+
 """Every order by its label: the column, and whether it goes down."""
 
-STATES: dict[str, State] = {
-    "Private": "private",
-    "Pinned": "pinned",
-    "Expired": "expired",
-    "No vector": "unvectored",
-    "Malformed": "malformed",
-    "No text": "unreadable",
-}
-"""What can be said of a memory beside its content, by label."""
 
 _UNSET: dict[str, Any] = {
     "b_q": "",
@@ -50,11 +47,13 @@ _UNSET: dict[str, Any] = {
     "b_since": None,
     "b_until": None,
 }
+
+
 _FURTHER = ("b_src", "b_is", "b_imp", "b_since", "b_until")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BrowseQuery:
     """What the controls say. `meaning` is the text whose sense is looked for, None where its words are."""
 
     filters: Filters
@@ -63,7 +62,7 @@ class Chosen:
     meaning: str | None
 
 
-def draw(index: ScopeIndex, *, finds_meaning: bool, include_private: bool) -> Chosen:
+def draw_filters(index: ScopeIndex, *, finds_meaning: bool, include_private: bool) -> BrowseQuery:
     """Draw the controls over this scope. `finds_meaning` says that texts can be embedded and compared."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="browse-filters"):
         text, by = _draw_search(finds_meaning)
@@ -78,13 +77,13 @@ def draw(index: ScopeIndex, *, finds_meaning: bool, include_private: bool) -> Ch
         **further,
     )
     sort, descending = ("similarity", True) if is_meaning else SORTS[order]
-    return Chosen(filters, sort, descending, text if is_meaning else None)
+    return BrowseQuery(filters, sort, descending, text if is_meaning else None)
 
 
-def clear() -> None:
+def clear_filters() -> None:
     """Set every filter back; the order stays. For callbacks."""
     st.session_state.update(_UNSET)
-    first_page()
+    go_to_first_page()
 
 
 def _draw_search(finds_meaning: bool) -> tuple[str, str]:
@@ -99,7 +98,7 @@ def _draw_search(finds_meaning: bool) -> tuple[str, str]:
         label_visibility="collapsed",
         max_chars=2_000,
         width="stretch",
-        on_change=first_page,
+        on_change=go_to_first_page,
     )
     by = st.segmented_control(
         "Search by",
@@ -110,7 +109,7 @@ def _draw_search(finds_meaning: bool) -> tuple[str, str]:
         required=True,
         label_visibility="collapsed",
         disabled=not finds_meaning,
-        on_change=first_page,
+        on_change=go_to_first_page,
     )
     return (text or "").strip(), by if finds_meaning else WORDS
 
@@ -133,7 +132,7 @@ def _draw_order(is_meaning: bool) -> str:
         bind="query-params",
         label_visibility="collapsed",
         width=180,
-        on_change=first_page,
+        on_change=go_to_first_page,
     )
 
 
@@ -144,26 +143,26 @@ def _draw_further(index: ScopeIndex) -> dict[str, Any]:
         sources = _draw_names("Source", "b_src", index.columns.sources.names)
         states = st.pills(
             "Only those that are",
-            list(STATES),
+            list(BROWSE_STATES),
             selection_mode="multi",
             key="b_is",
             bind="query-params",
-            on_change=first_page,
+            on_change=go_to_first_page,
         )
         importance = st.slider(
-            "Importance", 0.0, 1.0, (0.0, 1.0), 0.05, key="b_imp", bind="query-params", on_change=first_page
+            "Importance", 0.0, 1.0, (0.0, 1.0), 0.05, key="b_imp", bind="query-params", on_change=go_to_first_page
         )
         first, last = st.columns(2)
         since = first.date_input(
-            "Changed from", None, key="b_since", bind="query-params", format="YYYY-MM-DD", on_change=first_page
+            "Changed from", None, key="b_since", bind="query-params", format="YYYY-MM-DD", on_change=go_to_first_page
         )
         until = last.date_input(
-            "Changed until", None, key="b_until", bind="query-params", format="YYYY-MM-DD", on_change=first_page
+            "Changed until", None, key="b_until", bind="query-params", format="YYYY-MM-DD", on_change=go_to_first_page
         )
-        st.button("Clear all filters", key="browse.clear", icon=":material/filter_alt_off:", on_click=clear)
+        st.button("Clear all filters", key="browse.clear", icon=":material/filter_alt_off:", on_click=clear_filters)
     return {
         "sources": sources,
-        "states": [STATES[each] for each in states],
+        "states": [BROWSE_STATES[each] for each in states],
         "importance": importance,
         "since": _moment(since, time.min),
         "until": _moment(until, time.max),
@@ -180,7 +179,7 @@ def _draw_names(label: str, key: str, names: Iterable[str | None], *, is_in_row:
         placeholder=f"Any {label.lower()}",
         label_visibility="collapsed" if is_in_row else "visible",
         width=200 if is_in_row else "stretch",
-        on_change=first_page,
+        on_change=go_to_first_page,
     )
     return [labelled[each] for each in chosen]
 
@@ -200,6 +199,6 @@ def _moment(day: date | None, at: time) -> datetime | None:
     return None if day is None else datetime.combine(day, at, tzinfo=UTC)
 
 
-def first_page() -> None:
+def go_to_first_page() -> None:
     """Go back to the first page, since another memory may be first now; for callbacks."""
     st.session_state[PAGE_KEY] = 1

@@ -13,35 +13,41 @@ from mnemoscope.core import show_namespace
 from mnemoscope.curation import Adoption, AdoptionPlan, TextHint, Writer
 from mnemoscope.health import LARGEST
 
-from app.components import command_lines, feedback, python_lines, states, tables
-from app.components.snippet import text_fields_table
+from app.components import actions, code, states, tables
 from app.session import session
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted, one_line, safe
-
-__all__ = ["APPLY_KEY", "TABLE_KEY", "WRITERS", "draw", "first_of_each"]
+from app.text.toml import write_text_fields
 
 APPLY_KEY, TABLE_KEY = "curate.adopt", "curate.adopt.table"
+
 
 WRITERS: dict[Writer, str] = {
     "langmem_tool": "LangMem tools",
     "langmem_manager": "LangMem managers",
     "other": "Others",
 }
+
+
 """Who seems to have written an item, as people read it."""
 
+
 _JSON_LIMIT = 5_000
+
+
 _REFUSED_SHOWN = 100
+
+
 _HINTS_SHOWN = 20
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_adoption(working: Session, here: Scope) -> None:
     """Draw the plan of the scope."""
     total = here.total(working.engine.counts(here.namespace))
     if total > LARGEST:
-        states.empty("There is too much to be read at once", "Choose a namespace at the top of the page.")
+        states.draw_empty("There is too much to be read at once", "Choose a namespace at the top of the page.")
         return
     plan = kept(
         "adoption",
@@ -54,16 +60,16 @@ def draw(working: Session, here: Scope) -> None:
         _draw_items(plan)
         _draw_action(working, plan)
     _draw_refused(plan)
-    python_lines.draw(
+    code.draw_code(
         {
-            "The plan": python_lines.call("curation.plan_adoption", here.namespace, subtree=here.subtree or None),
+            "The plan": code.write_python("curation.plan_adoption", here.namespace, subtree=here.subtree or None),
             "Carry it out, and take it back": (
                 "changes = engine.curation.apply_adoption(plan)\nengine.undo(changes[0].group)"
             ),
         },
         {
-            "The plan": command_lines.call("adopt", namespace=here.namespace, subtree=here.subtree, dry_run=True),
-            "Carry it out": command_lines.call("adopt", namespace=here.namespace, subtree=here.subtree),
+            "The plan": code.write_command("adopt", namespace=here.namespace, subtree=here.subtree, dry_run=True),
+            "Carry it out": code.write_command("adopt", namespace=here.namespace, subtree=here.subtree),
         },
     )
 
@@ -79,7 +85,7 @@ def _draw_summary(plan: AdoptionPlan) -> None:
         st.metric("Ours already", f"{plan.ours:,}", border=True)
         st.metric("Cannot be adopted", f"{len(plan.unadoptable):,}", border=True)
     if not len(plan):
-        states.empty("Nothing to adopt here", "Every item that can be is a memory of Mnemoscope's form already.")
+        states.draw_empty("Nothing to adopt here", "Every item that can be is a memory of Mnemoscope's form already.")
 
 
 def _draw_hints(working: Session, plan: AdoptionPlan) -> None:
@@ -99,20 +105,20 @@ def _draw_hints(working: Session, plan: AdoptionPlan) -> None:
         ]  # fmt: skip
         st.dataframe(rows, hide_index=True, key="curate.adopt.hints", alt="Fields that may hold the text")
         st.code(
-            text_fields_table(working.connection, [(each.namespace, each.field) for each in first_of_each(shown)]),
+            write_text_fields(working.connection, [(each.namespace, each.field) for each in pick_first_of_each(shown)]),
             language="toml", wrap_lines=True,
         )  # fmt: skip
         if len(shown) < len(plan.hints):
             st.caption(f"These are the first {len(shown):,} of {len(plan.hints):,}.")
 
 
-def first_of_each(hints: Sequence[TextHint]) -> list[TextHint]:
+def pick_first_of_each(hints: Sequence[TextHint]) -> list[TextHint]:
     """The hint with the most items for each namespace: a configuration names one field for each."""
     return list({each.namespace: each for each in reversed(hints)}.values())[::-1]
 
 
 def _draw_items(plan: AdoptionPlan) -> None:
-    window = tables.pager(len(plan), key="w_adopt")
+    window = tables.draw_pager(len(plan), key="w_adopt")
     shown = plan.adoptions[window.start : window.stop]
     refs = [each.ref for each in shown]
     event = st.dataframe(
@@ -123,7 +129,7 @@ def _draw_items(plan: AdoptionPlan) -> None:
         selection_mode="single-row",
         alt="Items that would be adopted",
     )
-    chosen = tables.ticked(event, refs)
+    chosen = tables.read_ticked(event, refs)
     example = next((each for each in shown if each.ref in chosen), shown[0])
     left, right = st.columns(2, gap="medium")
     for column, title, value in ((left, "Before", example.before), (right, "After", example.after)):
@@ -179,6 +185,6 @@ def _apply(plan: AdoptionPlan) -> None:
         working = session.require_writing()
         changes = working.engine.curation.apply_adoption(plan, actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done(f"Adopted {counted(len(changes), 'item')}.", undo=changes[0].group)
+    actions.report(f"Adopted {counted(len(changes), 'item')}.", undo=changes[0].group)

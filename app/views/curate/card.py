@@ -11,25 +11,27 @@ from mnemoscope.core import show_namespace, storable, utc_now
 from mnemoscope.stores import Ref
 from mnemoscope.worklists import Finding, Proposal
 
-from app.components import feedback, word_difference
-from app.session import navigation, session
+from app.components import actions, differences
+from app.session import links, navigation, session
 from app.session.session import Session
 from app.text.display import age, counted, one_line, safe
-from app.views.browse import opened
 from app.views.curate import queue
-from app.views.curate.rows import Looked
-
-__all__ = ["ACCEPT_KEY", "BACK_KEY", "REJECT_KEY", "SKIP_KEY", "as_edited", "content_key", "draw", "part_key"]
+from app.views.curate.findings import Review
 
 ACCEPT_KEY, REJECT_KEY = "curate.accept", "curate.reject"
+
+
 SKIP_KEY, BACK_KEY = "curate.skip", "curate.back"
+
+
 TEXT_LIMIT, MOST_MEMORIES = 1_500, 12
+
 
 _ICONS = {"merge": ":material/merge:", "forget": ":material/delete:", "undo": ":material/undo:",
           "embed": ":material/blur_on:", "repair": ":material/build:"}  # fmt: skip
 
 
-def draw(working: Session, looked: Looked, findings: Sequence[Finding], place: int, *, is_rejected: bool) -> None:
+def draw_card(working: Session, looked: Review, findings: Sequence[Finding], place: int, *, is_rejected: bool) -> None:
     """Draw the row at this place."""
     finding = findings[place]
     with st.container(border=True, key="curate-card"):
@@ -58,7 +60,7 @@ def part_key(finding: Finding, ref: Ref) -> str:
     return f"curate.part.{finding.id}.{finding.refs.index(ref)}"
 
 
-def as_edited(finding: Finding) -> Finding:
+def apply_edits(finding: Finding) -> Finding:
     """The finding with its proposal as the operator has changed it."""
     proposal = finding.proposal
     if proposal is None or proposal.kind not in ("merge", "forget") or len(finding.refs) < 2:
@@ -83,7 +85,7 @@ def _draw_moves(findings: Sequence[Finding], place: int) -> None:
         )  # fmt: skip
 
 
-def _draw_memories(looked: Looked, finding: Finding) -> None:
+def _draw_memories(looked: Review, finding: Finding) -> None:
     for at, ref in enumerate(finding.refs[:MOST_MEMORIES]):
         record = looked.record(ref)
         if record is not None:
@@ -97,7 +99,7 @@ def _draw_memory(finding: Finding, record: MemoryRecord, at: int, *, says_where:
     with st.container(border=True, gap="xsmall", key=f"curate-memory-{at}"):
         with st.container(horizontal=True, gap="small"):
             st.text(safe(record.content, TEXT_LIMIT) or "(no text)", width="stretch")
-            query = {"ns": list(record.namespace), "b_private": "true", **opened.query_of(ref)}
+            query = {"ns": list(record.namespace), "b_private": "true", **links.query_of_memory(ref)}
             st.page_link(
                 navigation.path_of("browse"), label="Open", icon=":material/open_in_new:", width="content",
                 query_params=query,
@@ -135,14 +137,16 @@ def _draw_change(change: Change | None) -> None:
         if change.after is None:
             st.text(safe(change.text_before or "(no text)", TEXT_LIMIT))
         elif change.text_before != change.text_after:
-            word_difference.draw(change.text_before or "", change.text_after or "", key=f"curate.change-{change.id}")
+            differences.draw_difference(
+                change.text_before or "", change.text_after or "", key=f"curate.change-{change.id}"
+            )
         else:
             st.text(safe(change.text_after or "(no text)", TEXT_LIMIT))
         st.text(f"{one_line(show_namespace(change.namespace), 80)} · {age(change.at, utc_now())}")
 
 
 def _draw_decision(working: Session, finding: Finding, place: int) -> None:
-    edited = as_edited(finding)
+    edited = apply_edits(finding)
     problem = _why_not(working, edited)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-decision"):
         kind = edited.proposal.kind if edited.proposal else None
@@ -184,15 +188,15 @@ def _label(finding: Finding) -> str:
 
 
 def _accept(finding: Finding, place: int) -> None:
-    edited = as_edited(finding)
+    edited = apply_edits(finding)
     try:
         working = session.require_writing()
         changes = working.engine.curation.accept([edited], actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     queue.go_to(finding.worklist, place)
-    feedback.done(f"{_label(edited)}: done.", undo=changes[0].group if changes else None)
+    actions.report(f"{_label(edited)}: done.", undo=changes[0].group if changes else None)
 
 
 def _reject(finding: Finding, place: int) -> None:
@@ -200,7 +204,7 @@ def _reject(finding: Finding, place: int) -> None:
         working = session.require_writing()
         working.engine.curation.reject([finding], actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     queue.go_to(finding.worklist, place)
-    feedback.done("Rejected 1 proposal.")
+    actions.report("Rejected 1 proposal.")

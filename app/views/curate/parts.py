@@ -8,12 +8,10 @@ import streamlit as st
 
 from app.session.scope import Scope
 from app.session.session import Session
-from app.views.curate import adopt, retention, trash, worklists
-from app.views.transfer import exporting, importing
-
-__all__ = ["PARTS", "PART_KEY", "choose"]
+from app.views.curate import adopt, retention, transfer, trash, worklists
 
 PART_KEY = "w_part"
+
 
 _WITH_TEXTS = ("Worklists", "Trash", "Retention")
 
@@ -21,22 +19,24 @@ _WITH_TEXTS = ("Worklists", "Trash", "Retention")
 def _transfer(working: Session, here: Scope) -> None:
     left, right = st.columns([6, 13], gap="large")
     with left:
-        exporting.draw(working, here)
+        transfer.draw_export(working, here)
     with right:
-        importing.draw(working, here)
+        transfer.draw_import(working, here)
 
 
 PARTS: dict[str, Callable[[Session, Scope], None]] = {
-    "Worklists": worklists.draw,
-    "Trash": trash.draw,
-    "Retention": retention.draw,
-    "Adopt": adopt.draw,
+    "Worklists": worklists.draw_worklists,
+    "Trash": trash.draw_trash,
+    "Retention": retention.draw_retention,
+    "Adopt": adopt.draw_adoption,
     "Export and import": _transfer,
 }
+
+
 """Every part by its label, and what draws it."""
 
 
-def choose() -> Callable[[Session, Scope], None]:
+def choose_part() -> Callable[[Session, Scope], None]:
     """Draw the title with the parts beside it; what draws the one that is chosen."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="curate-head"):
         st.title("Curate", anchor=False, width="content")

@@ -12,29 +12,23 @@ import streamlit as st
 from mnemoscope import MnemoscopeError
 from mnemoscope.worklists import Finding, ProposalKind
 
-from app.components import feedback, tables
+from app.components import actions, tables
 from app.session import session
 from app.session.session import Session
 from app.text.display import counted, one_line
-from app.views.curate.rows import Looked
+from app.views.curate.findings import Review
 
-__all__ = [
-    "ACCEPT_FORM_KEY",
-    "ACCEPT_KEY",
-    "OFFER_KEY",
-    "REJECT_FORM_KEY",
-    "REJECT_KEY",
-    "VERBS",
-    "draw",
-    "go_to",
-    "place_of",
-    "table_key",
-]
+ACCEPT_MANY_KEY, REJECT_MANY_KEY, OFFER_KEY = "curate.accept-many", "curate.reject-many", "curate.offer-again"
 
-ACCEPT_KEY, REJECT_KEY, OFFER_KEY = "curate.accept-many", "curate.reject-many", "curate.offer-again"
+
 ACCEPT_FORM_KEY, REJECT_FORM_KEY = "curate.many", "curate.none"
+
+
 PAGE_KEY = "w_page"
+
+
 ROWS, ROW_HEIGHT, SAMPLE = 14, 35, 5
+
 
 VERBS: dict[ProposalKind, str] = {
     "merge": "merge",
@@ -43,9 +37,14 @@ VERBS: dict[ProposalKind, str] = {
     "embed": "embed",
     "repair": "rewrite",
 }
+
+
 """What accepting does, in a word."""
 
+
 _PLACE, _CLICKED, _WHY = "curate.place", "curate.clicked", "curate.many.reason"
+
+
 _COLUMNS: dict[str, Any] = {
     "memory": st.column_config.TextColumn("Memory", width=220),
     "reason": st.column_config.TextColumn("Why", width=200),
@@ -64,10 +63,10 @@ def go_to(name: str, position: int, id: str = "") -> None:
     st.session_state[f"{_PLACE}.{name}"] = (id, position)
 
 
-def draw(working: Session, looked: Looked, findings: Sequence[Finding], name: str, *, is_rejected: bool) -> int:
+def draw_queue(working: Session, looked: Review, findings: Sequence[Finding], name: str, *, is_rejected: bool) -> int:
     """Draw the queue with what can be done with many rows; the row to decide."""
     actions, table = st.container(), st.container()
-    window = tables.pager(len(findings), key=PAGE_KEY)
+    window = tables.draw_pager(len(findings), key=PAGE_KEY)
     shown = findings[window.start : window.stop]
     refs = [(finding.namespace, finding.id) for finding in shown]
     key = table_key(name, shown)
@@ -84,7 +83,7 @@ def draw(working: Session, looked: Looked, findings: Sequence[Finding], name: st
             placeholder="",
             alt="Rows of this worklist",
         )
-    ticked = {ref[1] for ref in tables.ticked(event, refs)}
+    ticked = {ref[1] for ref in tables.read_ticked(event, refs)}
     chosen = [finding for finding in findings if finding.id in ticked]
     with actions:
         _draw_actions(working, looked, chosen, findings, is_rejected=is_rejected)
@@ -96,7 +95,7 @@ def table_key(name: str, findings: Sequence[Finding]) -> str:
     return tables.key_of(f"curate.queue.{name}", [(finding.namespace, finding.id) for finding in findings])
 
 
-def _frame(looked: Looked, findings: Sequence[Finding]) -> pd.DataFrame:
+def _frame(looked: Review, findings: Sequence[Finding]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "memory": [_text_of(looked, finding) for finding in findings],
@@ -105,7 +104,7 @@ def _frame(looked: Looked, findings: Sequence[Finding]) -> pd.DataFrame:
     )
 
 
-def _text_of(looked: Looked, finding: Finding) -> str:
+def _text_of(looked: Review, finding: Finding) -> str:
     record, change = looked.record(finding.refs[0]), looked.change(finding)
     text = record.content if record else (change.text_before or "") if change else ""
     return one_line(text, tables.TEXT_LIMIT) or "(no text)"
@@ -121,7 +120,7 @@ def _go_to_clicked(key: str, name: str, ids: Sequence[str], start: int) -> None:
 
 
 def _draw_actions(
-    working: Session, looked: Looked, ticked: list[Finding], findings: Sequence[Finding], *, is_rejected: bool
+    working: Session, looked: Review, ticked: list[Finding], findings: Sequence[Finding], *, is_rejected: bool
 ) -> None:
     chosen = ticked or list(findings)
     which = "all " if not ticked and len(findings) > 1 else ""
@@ -149,12 +148,12 @@ def _draw_actions(
         ):  # fmt: skip
             st.markdown(f"**Reject {counted(len(chosen), 'proposal')}?**")
             st.caption("They stay away until one of their memories changes. Nothing else changes.")
-            st.button("Reject", key=REJECT_KEY, type="primary", on_click=_reject, args=(tuple(chosen),))
+            st.button("Reject", key=REJECT_MANY_KEY, type="primary", on_click=_reject, args=(tuple(chosen),))
         if not ticked:
             st.caption("Click a row to decide it, tick several to decide them at once.", width="content")
 
 
-def _draw_accept(looked: Looked, findings: list[Finding], *, left_out: int) -> None:
+def _draw_accept(looked: Review, findings: list[Finding], *, left_out: int) -> None:
     kinds = Counter(VERBS[finding.proposal.kind] for finding in findings if finding.proposal)
     touched = len({ref for finding in findings for ref in finding.refs})
     st.markdown(f"**Accept {counted(len(findings), 'proposal')}?**")
@@ -167,7 +166,7 @@ def _draw_accept(looked: Looked, findings: list[Finding], *, left_out: int) -> N
     if left_out:
         st.caption(f"{counted(left_out, 'row')} without a proposal left out: decide those by hand.")
     st.text_input("Why", key=_WHY, placeholder="For the history; else each row's own reason", max_chars=300)
-    st.button("Accept", key=ACCEPT_KEY, type="primary", on_click=_accept, args=(tuple(findings),))
+    st.button("Accept", key=ACCEPT_MANY_KEY, type="primary", on_click=_accept, args=(tuple(findings),))
 
 
 def _accept(findings: tuple[Finding, ...]) -> None:
@@ -177,10 +176,10 @@ def _accept(findings: tuple[Finding, ...]) -> None:
             findings, actor=working.operator, reason=st.session_state.get(_WHY) or ""
         )
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     st.session_state[ACCEPT_FORM_KEY] = False
-    feedback.done(f"Accepted {counted(len(findings), 'proposal')}.", undo=changes[0].group if changes else None)
+    actions.report(f"Accepted {counted(len(findings), 'proposal')}.", undo=changes[0].group if changes else None)
 
 
 def _reject(findings: tuple[Finding, ...]) -> None:
@@ -188,16 +187,16 @@ def _reject(findings: tuple[Finding, ...]) -> None:
         working = session.require_writing()
         working.engine.curation.reject(findings, actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     st.session_state[REJECT_FORM_KEY] = False
-    feedback.done(f"Rejected {counted(len(findings), 'proposal')}.")
+    actions.report(f"Rejected {counted(len(findings), 'proposal')}.")
 
 
 def _offer(findings: tuple[Finding, ...]) -> None:
     try:
         session.require_writing().engine.curation.unreject(findings)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done(f"{counted(len(findings), 'proposal')} offered again.")
+    actions.report(f"{counted(len(findings), 'proposal')} offered again.")

@@ -11,31 +11,35 @@ from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.core import Namespace, show_namespace
 from mnemoscope.curation import RetentionPlan, RetentionRule
 
-from app.components import command_lines, feedback, python_lines, states, tables
+from app.components import actions, code, states, tables
 from app.session import session
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted, one_line
-from app.views.curate import erase
+from app.views.curate import trash
 from app.views.curate.worklists import PRIVATE_KEY
 
-__all__ = ["ADD_KEY", "APPLY_KEY", "FIELDS", "draw", "drop_key"]
-
 ADD_KEY, APPLY_KEY = "curate.rule.add", "curate.retain"
+
+
 FIELDS = ("name", "older", "recalled", "importance", "categories")
+
+
 """Of the form for a rule; the widget of one has the key "curate.rule.<field>"."""
 
+
 ROWS, ROW_HEIGHT = 10, 35
+
 
 _NAMESPACE = "curate.retention.namespace"
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_retention(working: Session, here: Scope) -> None:
     """Draw the rules of one namespace of the scope, and their plan."""
     namespace = _choose(working, here)
     if namespace is None:
-        states.empty("Nothing is remembered here yet", "Rules are made for namespaces that hold memories.")
+        states.draw_empty("Nothing is remembered here yet", "Rules are made for namespaces that hold memories.")
         return
     rules = working.engine.curation.retention(namespace)
     left, right = st.columns([8, 11], gap="medium")
@@ -45,18 +49,18 @@ def draw(working: Session, here: Scope) -> None:
         exact = Scope(namespace, subtree=False)
         plan = kept(
             "retention",
-            _with_rules(stamp(working, exact, "access", "retention"), rules),
+            _add_rules(stamp(working, exact, "access", "retention"), rules),
             lambda: working.engine.curation.plan_retention(namespace, rules),
         )
         _draw_plan(working, plan)
-    python_lines.draw(
+    code.draw_code(
         {
-            "The plan": python_lines.call("curation.plan_retention", namespace),
+            "The plan": code.write_python("curation.plan_retention", namespace),
             "Carry it out": "engine.curation.apply_retention(plan)",
         },
         {
-            "The plan": command_lines.call("retain", namespace=namespace, dry_run=True),
-            "Carry it out": command_lines.call("retain", namespace=namespace),
+            "The plan": code.write_command("retain", namespace=namespace, dry_run=True),
+            "Carry it out": code.write_command("retain", namespace=namespace),
         },
     )
 
@@ -78,7 +82,7 @@ def _choose(working: Session, here: Scope) -> Namespace | None:
             "Rules hold for exactly this namespace", offered, key=_NAMESPACE, width=340,
             format_func=lambda each: one_line(show_namespace(each), 80),
         )  # fmt: skip
-        erase.draw_clear(working, chosen, counts.get(chosen, 0))
+        trash.draw_clear(working, chosen, counts.get(chosen, 0))
     return chosen
 
 
@@ -90,7 +94,7 @@ def _draw_rules(working: Session, namespace: Namespace, rules: list[RetentionRul
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             with st.container(gap="xxsmall"):
                 st.text(one_line(rule.name, 120))
-                st.text(_said(rule))
+                st.text(_describe_rule(rule))
             st.button(
                 "Remove", key=drop_key(rule.name), type="tertiary", icon=":material/close:", width="content",
                 disabled=not working.is_writing, on_click=_drop, args=(namespace, rule.name),
@@ -119,7 +123,7 @@ def _draw_plan(working: Session, plan: RetentionPlan) -> None:
     if not len(plan):
         st.caption("Nothing has outlived its use.")
         return
-    window = tables.pager(len(plan), key="w_outlived")
+    window = tables.draw_pager(len(plan), key="w_outlived")
     shown = plan.outlived[window.start : window.stop]
     st.dataframe(
         pd.DataFrame(
@@ -155,11 +159,11 @@ def _text(record: MemoryRecord) -> str:
     return one_line(record.content, tables.TEXT_LIMIT) or "(no text)"
 
 
-def _with_rules(stamped: Any, rules: list[RetentionRule]) -> Any:
+def _add_rules(stamped: Any, rules: list[RetentionRule]) -> Any:
     return None if stamped is None else (stamped, tuple(rules))
 
 
-def _said(rule: RetentionRule) -> str:
+def _describe_rule(rule: RetentionRule) -> str:
     parts = [
         f"older than {counted(rule.older_than.days, 'day')}" if rule.older_than is not None else "",
         f"not recalled for {counted(rule.not_recalled_for.days, 'day')}" if rule.not_recalled_for is not None else "",
@@ -169,7 +173,7 @@ def _said(rule: RetentionRule) -> str:
     return one_line(" and ".join(part for part in parts if part), 200)
 
 
-def _given() -> RetentionRule:
+def _read_rule() -> RetentionRule:
     state = st.session_state
     older, recalled = state.get("curate.rule.older"), state.get("curate.rule.recalled")
     names = [name.strip() for name in (state.get("curate.rule.categories") or "").split(",") if name.strip()]
@@ -185,13 +189,13 @@ def _given() -> RetentionRule:
 def _add(namespace: Namespace) -> None:
     try:
         working = session.require_writing()
-        working.engine.curation.set_retention(namespace, [*working.engine.curation.retention(namespace), _given()])
+        working.engine.curation.set_retention(namespace, [*working.engine.curation.retention(namespace), _read_rule()])
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     for field in FIELDS:
         st.session_state[f"curate.rule.{field}"] = "" if field in ("name", "categories") else None
-    feedback.done("Added the rule. It does nothing until its plan is carried out.")
+    actions.report("Added the rule. It does nothing until its plan is carried out.")
 
 
 def _drop(namespace: Namespace, name: str) -> None:
@@ -200,9 +204,9 @@ def _drop(namespace: Namespace, name: str) -> None:
         left = [rule for rule in working.engine.curation.retention(namespace) if rule.name != name]
         working.engine.curation.set_retention(namespace, left)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done("Removed the rule.")
+    actions.report("Removed the rule.")
 
 
 def _apply(plan: RetentionPlan) -> None:
@@ -210,6 +214,6 @@ def _apply(plan: RetentionPlan) -> None:
         working = session.require_writing()
         forgotten = working.engine.curation.apply_retention(plan, actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)
+    actions.report(f"Forgot {counted(forgotten, 'memory', 'memories')}.", undo=forgotten.group)

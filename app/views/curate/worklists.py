@@ -10,43 +10,51 @@ from mnemoscope import CancelledWorkError
 from mnemoscope.index import ScopeIndex
 from mnemoscope.worklists import WORKLISTS, Criteria, Finding, Survey
 
-from app.components import command_lines, python_lines, states
+from app.components import code, states
 from app.session import connections, session
 from app.session.cache import kept
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted
 from app.views.curate import card, queue
-from app.views.curate.rows import Looked, Rows, look
-from app.views.curate.work import QUICK_SECONDS, Shelf, Work, moved, shelf
-
-__all__ = ["AGAIN_KEY", "CANCEL_KEY", "LIST_KEY", "PRIVATE_KEY", "REJECTED_KEY", "draw"]
+from app.views.curate.findings import QUICK_SECONDS, Review, Rows, Shelf, Work, find_moved, open_shelf, review
 
 LIST_KEY, AGAIN_KEY, CANCEL_KEY = "curate.list", "curate.again", "curate.cancel"
+
+
 PRIVATE_KEY, REJECTED_KEY = "w_private", "curate.show-rejected"
 
+
 _PARAMETER = "w_list"
+
+
 _SIMILARITY, _JUDGED = "curate.similarity", "curate.judged"
+
+
 _UNRECALLED, _STALE = "curate.unrecalled-days", "curate.stale-days"
+
+
 _DEFAULTS = Criteria()
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_worklists(working: Session, here: Scope) -> None:
     """Draw the worklists of the scope, or how far they are."""
     index = working.engine.index(here.namespace, subtree=here.subtree)
     if not len(index):
-        states.empty("Nothing is remembered here yet", "There is nothing to curate. Choose another namespace above.")
+        states.draw_empty(
+            "Nothing is remembered here yet", "There is nothing to curate. Choose another namespace above."
+        )
         return
     lists = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="curate-controls"):
         help = st.container(width="stretch", gap="xxsmall", key="curate-help")
         status = st.container(horizontal=True, vertical_alignment="center", width="content", gap="small")
         criteria, judged = _draw_criteria(working)
-    shelved = shelf(working.connection, _version(), here, criteria, judged)
-    work = _worked(working, here, shelved, index, criteria, judged)
+    shelved = open_shelf(working.connection, _version(), here, criteria, judged)
+    work = _find_work(working, here, shelved, index, criteria, judged)
     if work is None or work.survey is None:
         return
-    looked = _looked(working, here, work, work.survey, index)
+    looked = _review(working, here, work, work.survey, index)
     with status:
         _draw_age(working, here, shelved, (criteria, judged), looked.changed)
     with lists:
@@ -54,29 +62,29 @@ def draw(working: Session, here: Scope) -> None:
     with help:
         findings, is_rejected = _draw_help(name, looked.rows[name])
     _draw_list(working, looked, findings, name, is_rejected=is_rejected)
-    python_lines.draw(
+    code.draw_code(
         {
-            "These rows": python_lines.call("curation.worklist", name, here.namespace, subtree=here.subtree or None),
+            "These rows": code.write_python("curation.worklist", name, here.namespace, subtree=here.subtree or None),
             "Accept or reject them": (
                 "engine.curation.accept(findings, reason='…')\nengine.curation.reject(findings, reason='…')"
             ),
         },
         {
-            "These rows": command_lines.call("worklist", name, namespace=here.namespace, subtree=here.subtree),
-            "Accept or reject them": command_lines.call(
+            "These rows": code.write_command("worklist", name, namespace=here.namespace, subtree=here.subtree),
+            "Accept or reject them": code.write_command(
                 "worklist", name, namespace=here.namespace, subtree=here.subtree, accept="ID", reject="ID"
             ),
         },
     )
 
 
-def _looked(working: Session, here: Scope, work: Work, survey: Survey, index: ScopeIndex) -> Looked:
+def _review(working: Session, here: Scope, work: Work, survey: Survey, index: ScopeIndex) -> Review:
     rejected = working.engine.curation.rejections(here.namespace, subtree=here.subtree)
     private = bool(st.session_state.get(PRIVATE_KEY))
     return kept(
         "curate",
         (work, index, frozenset(rejected), private),
-        lambda: look(work, survey, index, rejected, include_private=private),
+        lambda: review(work, survey, index, rejected, include_private=private),
     )
 
 
@@ -103,7 +111,7 @@ def _draw_criteria(working: Session) -> tuple[Criteria, bool]:
     return criteria, judged and working.model is not None
 
 
-def _worked(
+def _find_work(
     working: Session, here: Scope, shelved: Shelf, index: ScopeIndex, criteria: Criteria, judged: bool
 ) -> Work | None:
     """The work to show; None where its progress, or why it ended early, is drawn in its place."""
@@ -125,7 +133,7 @@ def _is_due(complete: Work | None, index: ScopeIndex, *, judged: bool) -> bool:
     """Whether to look without being asked: at first, and again where that is quick and costs no model call."""
     if complete is None or complete.survey is None:
         return True
-    return not judged and complete.seconds < QUICK_SECONDS and bool(moved(complete.survey.index, index))
+    return not judged and complete.seconds < QUICK_SECONDS and bool(find_moved(complete.survey.index, index))
 
 
 @st.fragment(run_every=0.5)
@@ -141,9 +149,9 @@ def _draw_progress(work: Work) -> None:
 
 def _draw_end(working: Session, here: Scope, shelved: Shelf, work: Work, how: tuple[Criteria, bool]) -> None:
     if isinstance(work.error, CancelledWorkError):
-        states.empty("Cancelled before it was done", "Nothing was changed.", icon=":material/cancel:")
+        states.draw_empty("Cancelled before it was done", "Nothing was changed.", icon=":material/cancel:")
     elif work.error is not None:
-        states.failed(work.error)
+        states.draw_failed(work.error)
     else:
         st.error("**The worklists could not be worked out**  \nThe terminal says why.", icon=":material/error:")
     st.button(
@@ -182,18 +190,18 @@ def _draw_help(name: str, rows: Rows) -> tuple[list[Finding], bool]:
     return (rows.rejected, True) if shows_rejected else (rows.open, False)
 
 
-def _draw_list(working: Session, looked: Looked, findings: Sequence[Finding], name: str, *, is_rejected: bool) -> None:
+def _draw_list(working: Session, looked: Review, findings: Sequence[Finding], name: str, *, is_rejected: bool) -> None:
     if not findings:
-        states.empty("Nothing left to look at here", WORKLISTS[name].title, icon=":material/task_alt:")
+        states.draw_empty("Nothing left to look at here", WORKLISTS[name].title, icon=":material/task_alt:")
         return
     left, right = st.columns([10, 9], gap="medium")
     with right:
-        place = queue.draw(working, looked, findings, name, is_rejected=is_rejected)
+        place = queue.draw_queue(working, looked, findings, name, is_rejected=is_rejected)
     with left:
-        card.draw(working, looked, findings, place, is_rejected=is_rejected)
+        card.draw_card(working, looked, findings, place, is_rejected=is_rejected)
 
 
-def _choose(looked: Looked) -> str:
+def _choose(looked: Review) -> str:
     """Draw the worklists with their counts; the one that is chosen, which is in the URL."""
     asked = st.query_params.get(_PARAMETER)
     first = next((name for name in WORKLISTS if looked.rows[name].open), next(iter(WORKLISTS)))
@@ -221,4 +229,4 @@ def _open_list() -> None:
 
 
 def _version() -> str:
-    return connections.version_of(session.choice().connection)
+    return connections.read_version(session.choice().connection)

@@ -6,33 +6,34 @@ import time
 from pathlib import Path
 
 import streamlit as st
+from mnemoscope import MnemoscopeError
 from mnemoscope.background import STATES, Job, JobQueue, count_jobs, read_jobs
 from mnemoscope.connections import Connection
 from mnemoscope.core import show_namespace
-from mnemoscope.errors import MnemoscopeError
 
-from app.components import feedback, states
+from app.components import actions, states
 from app.session import connections, session
 from app.text.display import one_line, timestamp
 
-__all__ = ["LISTED", "RETRY_KEY", "draw", "retry"]
-
 LISTED = 100
+
+
 RETRY_KEY = "health.jobs.retry"
+
 
 _LONGEST = 300
 
 
-def draw(connection: Connection) -> None:
+def draw_jobs(connection: Connection) -> None:
     """Draw the jobs of the queue that the connection names, if it names one."""
     file = connection.queue_file()
     if file is None:
         return
     st.subheader("Background jobs", anchor=False)
-    _draw_jobs(file)
+    _draw_queue(file)
 
 
-def retry() -> None:
+def retry_failed() -> None:
     """Try every job again that has failed; an action for who may write."""
     try:
         session.require_writing()
@@ -47,22 +48,22 @@ def retry() -> None:
         finally:
             queue.close()
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done(f"{len(failed):,} jobs wait again; the agents' workers take them.")
+    actions.report(f"{len(failed):,} jobs wait again; the agents' workers take them.")
 
 
-def _draw_jobs(file: Path) -> None:
+def _draw_queue(file: Path) -> None:
     try:
         counts, jobs = count_jobs(file), read_jobs(file, limit=LISTED)
     except MnemoscopeError as error:
-        states.failed(error)
+        states.draw_failed(error)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="health-jobs"):
         for state in STATES:
             st.metric(state.capitalize(), f"{counts[state]:,}", border=True)
         if counts["failed"]:
-            st.button("Retry what has failed", icon=":material/replay:", key=RETRY_KEY, on_click=retry)
+            st.button("Retry what has failed", icon=":material/replay:", key=RETRY_KEY, on_click=retry_failed)
     if jobs:
         st.dataframe(
             [_row(job) for job in jobs],
@@ -84,5 +85,5 @@ def _row(job: Job) -> dict[str, object]:
         "Attempts": job.attempts,
         "Submitted": timestamp(job.submitted_at),
         "Due": timestamp(job.due_at) if job.state == "waiting" else "–",
-        "What came of it": one_line(connections.scrubbed(said), _LONGEST),
+        "What came of it": one_line(connections.scrub_secrets(said), _LONGEST),
     }

@@ -8,25 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from mnemoscope import MnemoscopeError
 from mnemoscope.connections import Connection, engine_over, open_store
 from mnemoscope.embedding import present_identity
-from mnemoscope.errors import MnemoscopeError
 from mnemoscope.reembedding import ReembedState
 
-from app.components import feedback, states
+from app.components import actions, states
 from app.session import connections, session
 from app.session.calls import call_log
 from app.session.session import Session
 from app.text.display import megabytes, one_line, safe
-from app.text.reembedding import summary
+from app.text.reembedding import describe_state
 from app.views.health import report
 
-__all__ = ["BACK_KEY", "DROP_KEY", "PAUSE_KEY", "RATE_KEY", "START_KEY", "Worker", "draw", "worker"]
-
 START_KEY, PAUSE_KEY, DROP_KEY = "health.reembed.start", "health.reembed.pause", "health.reembed.drop"
+
+
 BACK_KEY, RATE_KEY = "health.reembed.back", "health.reembed.rate"
 
+
 _EVERY_SECONDS = 1.0
+
+
 _BEGUN = "health.reembed.begun"
 
 
@@ -57,13 +60,13 @@ class Worker:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def worker(connection: str) -> Worker:
+def open_worker(connection: str) -> Worker:
     """The worker of a connection, one for all sessions of this process."""
     del connection
     return Worker()
 
 
-def draw(working: Session, connection: Connection) -> None:
+def draw_reembedding(working: Session, connection: Connection) -> None:
     """Draw how it stands and what can be done, where there is anything to go over to, or to go back on."""
     difference = session.foreign_vectors(working)
     if working.engine.reembedding.status() is None and not difference and connection.next_embedder is None:
@@ -79,24 +82,24 @@ def _draw_state(working: Session, connection: Connection, difference: str, *, po
     try:
         state = working.engine.reembedding.status()
     except MnemoscopeError as error:
-        states.failed(error)
+        states.draw_failed(error)
         return
-    here, is_running = worker(connection.name), _is_running(state, connection)
+    here, is_running = open_worker(connection.name), _is_running(state, connection)
     if st.session_state.pop(_BEGUN, False) or is_running != polls:
         # What was looked over before is not what there is now, and the page must ask, or stop asking.
-        report.forget()
+        report.forget_report()
         st.rerun()
     if difference and not is_running:
         st.text(safe(difference, 500))
     if state is not None:
-        st.text(summary(state))
+        st.text(describe_state(state))
         if state.state != "done":
             st.progress(state.share)
     elif connection.next_embedder is not None and not difference:
         present = one_line(str(present_identity(working.adapter)), 100)
         st.text(f"The vectors in use are by {present}. Next is {one_line(connection.next_embedder, 100)}.")
     if here.error:
-        st.warning(one_line(connections.scrubbed(here.error), 500), icon=":material/error:")
+        st.warning(one_line(connections.scrub_secrets(here.error), 500), icon=":material/error:")
     _draw_actions(working, connection, state, is_running=is_running)
 
 
@@ -133,18 +136,18 @@ def _draw_actions(working: Session, connection: Connection, state: ReembedState 
 
 
 def _is_running(state: ReembedState | None, connection: Connection) -> bool:
-    return worker(connection.name).is_alive or (state is not None and state.state == "running")
+    return open_worker(connection.name).is_alive or (state is not None and state.state == "running")
 
 
 def _begin(*, back: bool = False) -> None:
     try:
         working = session.require_role("admin")
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     connection, operator = session.choice().connection, working.operator
     rate = st.session_state.get(RATE_KEY)
-    here = worker(connection.name)
+    here = open_worker(connection.name)
     if here.is_alive:
         return
 
@@ -164,16 +167,16 @@ def _pause() -> None:
     try:
         session.require_role("admin").engine.reembedding.pause()
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done("It stops after the call that is under way; what is made stays.")
+    actions.report("It stops after the call that is under way; what is made stays.")
 
 
 def _drop() -> None:
     try:
         session.require_role("admin").engine.reembedding.drop_waiting()
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    report.forget()
-    feedback.done("The vectors that are not in use were dropped.")
+    report.forget_report()
+    actions.report("The vectors that are not in use were dropped.")

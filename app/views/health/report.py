@@ -12,15 +12,16 @@ from mnemoscope.core import utc_now
 from mnemoscope.health import LARGEST, Check, Kinds, check_backend, health_checks, kinds_of
 
 from app.session import index_memory
-from app.session.connections import MISSING, version_of
+from app.session.connections import MISSING, read_version
 from app.session.session import Session
 from app.text.display import safe
 
-__all__ = ["AGAIN_KEY", "HealthReport", "current", "examine", "forget"]
-
 AGAIN_KEY = "health.again"
 
+
 _STATE = "health.report"
+
+
 _ORDER = {"bad": 0, "warning": 1, "good": 2, "skipped": 3}
 
 
@@ -38,9 +39,9 @@ class HealthReport:
         return [check for check in self.checks if check.state in states]
 
 
-def current(working: Session, connection: Connection) -> HealthReport:
+def read_report(working: Session, connection: Connection) -> HealthReport:
     """The last report of this store; made now where there is none."""
-    store = (connection.name, version_of(connection), working.is_writing)
+    store = (connection.name, read_version(connection), working.is_writing)
     report = st.session_state.get(_STATE)
     if not isinstance(report, HealthReport) or report.store != store:
         with st.spinner("Looking everything over …"):
@@ -49,30 +50,30 @@ def current(working: Session, connection: Connection) -> HealthReport:
     return report
 
 
-def forget() -> None:
+def forget_report() -> None:
     """Have everything looked over again."""
     st.session_state.pop(_STATE, None)
 
 
 def examine(working: Session, connection: Connection, *, now: datetime) -> HealthReport:
     """Look everything over; nothing is written."""
-    checks = sorted(_checks(working, connection, now), key=lambda check: _ORDER[check.state])
+    checks = sorted(_list_checks(working, connection, now), key=lambda check: _ORDER[check.state])
     total = sum(working.engine.counts().values())
     kinds = kinds_of(working.engine.index((), subtree=True)) if total <= LARGEST else None
-    return HealthReport((connection.name, version_of(connection), working.is_writing), now, checks, kinds)
+    return HealthReport((connection.name, read_version(connection), working.is_writing), now, checks, kinds)
 
 
-def _checks(working: Session, connection: Connection, now: datetime) -> Iterator[Check]:
-    if version_of(connection) != MISSING:
+def _list_checks(working: Session, connection: Connection, now: datetime) -> Iterator[Check]:
+    if read_version(connection) != MISSING:
         for check in check_backend(connection):
-            yield _safe(check)
+            yield _make_safe(check)
     for check in health_checks(working.engine, now):
-        yield _safe(check)
+        yield _make_safe(check)
     # What was looked at by now has its index.
     yield index_memory.check(working.engine.context.indexes.memory)
 
 
-def _safe(check: Check) -> Check:
+def _make_safe(check: Check) -> Check:
     return replace(
         check, report=safe(check.report, 1_000), remedy=safe(check.remedy, 1_000), command=safe(check.command)
     )

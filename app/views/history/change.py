@@ -6,71 +6,51 @@ import streamlit as st
 from mnemoscope import Change, MnemoscopeError, NotFoundError
 from mnemoscope.core import show_namespace, utc_now
 
-from app.components import command_lines, feedback, python_lines, states, word_difference
-from app.session import navigation, session
+from app.components import actions, code, differences, states
+from app.session import links, session
+from app.session.links import close_change
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import age, counted, one_line, safe, timestamp
-from app.views.browse import opened
 from app.views.history import filters
-from app.views.memory import history
-
-__all__ = ["CLOSE_KEY", "GROUP_KEY", "OPENINGS_KEY", "RUN_KEY", "UNDO_KEY", "close", "current", "draw", "open_change"]
 
 UNDO_KEY, GROUP_KEY, RUN_KEY, CLOSE_KEY = "history.undo", "history.undo-group", "history.run", "history.close"
-OPENINGS_KEY = "history.openings"
-"""How often a change was closed: a table under a new key has no cell selected, so that it can be clicked again."""
+
 
 TEXT_LIMIT = 20_000
 
-_PARAMETER = "h_id"
 
-
-def current() -> str | None:
-    """The id of the change that is open."""
-    return st.query_params.get(_PARAMETER) or None
-
-
-def open_change(id: str) -> None:
-    """Open this change; for callbacks."""
-    st.query_params[_PARAMETER] = id
-
-
-def close() -> None:
-    """Open none; for callbacks."""
-    st.query_params.pop(_PARAMETER, None)
-    st.session_state[OPENINGS_KEY] = st.session_state.get(OPENINGS_KEY, 0) + 1
-
-
-def draw(working: Session, id: str) -> None:
+def draw_change(working: Session, id: str) -> None:
     """Draw the change of this id, or say that there is none."""
     with st.container(border=True, key="history-change"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader("Change", anchor=False, width="stretch")
-            st.button("Close", key=CLOSE_KEY, icon=":material/close:", type="tertiary", on_click=close, width="content")
+            st.button(
+                "Close", key=CLOSE_KEY, icon=":material/close:", type="tertiary", on_click=close_change, width="content"
+            )
         try:
             group = working.engine.curation.changes_of("-".join(id.split("-")[:2]))
         except NotFoundError:
             group = []
         change = next((each for each in group if each.id == id), None)
         if change is None:
-            states.empty("There is no such change", "It was trimmed, or lies in another store.")
+            states.draw_empty("There is no such change", "It was trimmed, or lies in another store.")
             return
-        _draw_change(change)
+        _draw_what(change)
         _draw_undo(working, change, len(group))
         _draw_python(change)
 
 
-def _draw_change(change: Change) -> None:
+def _draw_what(change: Change) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.badge(change.action, icon=history.ICONS.get(change.action), width="content")
+        st.badge(change.action, icon=differences.ACTION_ICONS.get(change.action), width="content")
         st.text(f"by {one_line(change.actor, 60)}", width="content")
         st.caption(age(change.at, utc_now()), width="content", help=timestamp(change.at))
     if change.reason:
         st.text(safe(change.reason, 500))
     if change.erased:
         st.caption("The texts were erased for good.")
-    elif filters.is_private(change) and not st.session_state.get(filters.PRIVATE_KEY):
+    elif differences.is_about_private(change) and not st.session_state.get(filters.PRIVATE_KEY):
         st.caption(":material/lock: It is about a private memory. Switch on “Show private” to read it.")
     else:
         _draw_texts(change)
@@ -83,13 +63,13 @@ def _draw_texts(change: Change) -> None:
         st.caption("Nothing became of the memory itself.")
     else:
         key = f"history.difference-{change.id}"
-        word_difference.draw(change.text_before or "", change.text_after or "", key=key)
+        differences.draw_difference(change.text_before or "", change.text_after or "", key=key)
         if change.before is None:
             st.caption(f"There was no such {noun} before.")
         elif change.after is None:
             st.caption(f"There was no such {noun} after.")
     if change.before is not None and change.after is not None:
-        for line in history.labels_changed(change.before, change.after):
+        for line in differences.describe_labels(change.before, change.after):
             st.text(one_line(line, 300))
 
 
@@ -107,11 +87,11 @@ def _draw_facts(change: Change) -> None:
             label.caption(name)
             fact.text(value)
     if change.shelf:
-        navigation.link_to("tune", "What Tune keeps", **Scope(change.namespace, False).to_query())
+        links.link_to("tune", "What Tune keeps", **Scope(change.namespace, False).to_query())
         return
     ref = (change.namespace, change.key)
-    query = {"ns": list(change.namespace), **opened.query_of(ref)}
-    navigation.link_to("browse", "The memory in Browse", **query)
+    query = {"ns": list(change.namespace), **links.query_of_memory(ref)}
+    links.link_to("browse", "The memory in Browse", **query)
 
 
 def _draw_undo(working: Session, change: Change, size: int) -> None:
@@ -135,23 +115,23 @@ def _draw_undo(working: Session, change: Change, size: int) -> None:
 
 
 def _draw_python(change: Change) -> None:
-    python_lines.draw(
+    code.draw_code(
         {
-            "Its group": python_lines.call("curation.changes_of", change.group),
-            "Undo it": python_lines.call("undo", change.id),
+            "Its group": code.write_python("curation.changes_of", change.group),
+            "Undo it": code.write_python("undo", change.id),
         },
         {
-            "Its group": command_lines.call("history", group=change.group),
-            "Undo it": command_lines.call("undo", change.id),
+            "Its group": code.write_command("history", group=change.group),
+            "Undo it": code.write_command("undo", change.id),
         },
     )
 
 
 def _plan_run(run: str) -> None:
-    st.session_state[filters.VIEW_KEY] = "Take back"
+    st.session_state[links.HISTORY_VIEW_KEY] = "Take back"
     st.session_state["h_run"] = run
     st.session_state["h_by"] = None
-    close()
+    close_change()
 
 
 def _undo(change_or_group: str) -> None:
@@ -159,6 +139,6 @@ def _undo(change_or_group: str) -> None:
         working = session.require_writing()
         changes = working.engine.undo(change_or_group, actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
-    feedback.done(f"Undone: {counted(len(changes), 'change')}.", undo=changes[0].group)
+    actions.report(f"Undone: {counted(len(changes), 'change')}.", undo=changes[0].group)

@@ -13,25 +13,31 @@ import streamlit as st
 from mnemoscope import MemoryRecord, MnemoscopeError
 from mnemoscope.core import Namespace, show_namespace, utc_now
 
-from app.components import python_lines, states, tables, word_difference
-from app.session import navigation
+from app.components import code, differences, states, tables
+from app.session import links
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import one_line, timestamp
-from app.views.browse import opened
 from app.views.history import filters
 
-__all__ = ["WHAT_KEY", "Difference", "compare", "draw", "table_key"]
-
 WHAT_KEY = "history.what"
+
+
 ROW_HEIGHT, ROWS = 35, 14
 
+
 What: TypeAlias = Literal["came", "went", "reworded", "relabelled", "same"]
+
+
 _LABELS: dict[What, str] = {
     "came": "Came", "went": "Went", "reworded": "Reworded", "relabelled": "Relabelled", "same": "Same",
 }  # fmt: skip
+
+
 _NAMESPACE = "history.namespace"
+
+
 _COLUMNS: dict[str, Any] = {
     "what": st.column_config.TextColumn("What", width=90),
     "then": st.column_config.TextColumn("Then", width=330),
@@ -68,7 +74,7 @@ class Difference:
         return any(record is not None and record.private for record in (self.then, self.now))
 
 
-def compare(then: Sequence[MemoryRecord], now: Sequence[MemoryRecord]) -> list[Difference]:
+def compare_records(then: Sequence[MemoryRecord], now: Sequence[MemoryRecord]) -> list[Difference]:
     """Every memory of either time, by what became of it and then by key."""
     before = {record.key: record for record in then}
     after = {record.key: record for record in now}
@@ -77,12 +83,12 @@ def compare(then: Sequence[MemoryRecord], now: Sequence[MemoryRecord]) -> list[D
     return sorted(found, key=lambda each: order.index(each.what))
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_then_and_now(working: Session, here: Scope) -> None:
     """Draw the choice of namespace and moment, and the comparison."""
     counts = working.engine.counts(here.namespace)
     offered = list(counts) if here.subtree else [here.namespace]
     if not offered:
-        states.empty("Nothing is remembered here yet", "Choose another namespace above.")
+        states.draw_empty("Nothing is remembered here yet", "Choose another namespace above.")
         return
     namespace, moment = _draw_choice(offered)
     exact = Scope(namespace, subtree=False)
@@ -92,13 +98,15 @@ def draw(working: Session, here: Scope) -> None:
             found = kept(
                 "compare",
                 None if stamped is None else (stamped, moment),
-                lambda: compare(working.engine.as_of(namespace, moment), working.engine.index(namespace).records),
+                lambda: compare_records(
+                    working.engine.as_of(namespace, moment), working.engine.index(namespace).records
+                ),
             )
     except MnemoscopeError as error:
-        states.failed(error)
+        states.draw_failed(error)
         return
     _draw_differences(found)
-    python_lines.draw(python_lines.call("as_of", namespace, moment))
+    code.draw_code(code.write_python("as_of", namespace, moment))
 
 
 def table_key(found: Sequence[Difference]) -> str:
@@ -131,9 +139,9 @@ def _draw_differences(found: list[Difference]) -> None:
         st.caption(f":material/lock: {len(found) - len(shown):,} private hidden")
     rows = [each for each in shown if (each.what == what if what else each.what != "same")]
     if not rows:
-        states.empty("Nothing is different", "It was then what it is now.", icon=":material/equal:")
+        states.draw_empty("Nothing is different", "It was then what it is now.", icon=":material/equal:")
         return
-    window = tables.pager(len(rows), key="h_rows")
+    window = tables.draw_pager(len(rows), key="h_rows")
     page = rows[window.start : window.stop]
     event = st.dataframe(
         pd.DataFrame(
@@ -164,10 +172,10 @@ def _draw_one(difference: Difference) -> None:
     record = difference.record
     with st.container(border=True, key="history-difference"):
         then, now = (each.content if each else "" for each in (difference.then, difference.now))
-        word_difference.draw(then, now, key=f"history.compared-{record.key}")
+        differences.draw_difference(then, now, key=f"history.compared-{record.key}")
         st.caption(f"Made {timestamp(record.created_at)}, last changed {timestamp(record.changed_at)}")
-        query = {"ns": list(record.namespace), **opened.query_of((record.namespace, record.key))}
-        navigation.link_to("browse", "The memory in Browse", **query)
+        query = {"ns": list(record.namespace), **links.query_of_memory((record.namespace, record.key))}
+        links.link_to("browse", "The memory in Browse", **query)
 
 
 def _text(record: MemoryRecord | None) -> str:

@@ -11,40 +11,32 @@ import streamlit as st
 from mnemoscope import Change
 from mnemoscope.journal import ACTIONS
 
+from app.components.differences import is_about_private
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import one_line
 
-__all__ = [
-    "BEFORE",
-    "PRIVATE_KEY",
-    "ROWS",
-    "VIEW_KEY",
-    "Chosen",
-    "Page",
-    "actors",
-    "clear",
-    "draw",
-    "first_page",
-    "is_private",
-    "moment_of",
-    "page",
-    "shown_text",
-]
+PRIVATE_KEY = "h_private"
 
-VIEW_KEY, PRIVATE_KEY = "h_view", "h_private"
+
 BEFORE = "h_before"
+
+
 """The URL parameter with the id of the change that the page of the table goes on from."""
+
 
 ROWS = 50
 
+
 _SEEN = 500
+
+
 _UNSET: dict[str, Any] = {"h_by": None, "h_kind": None, "h_key": "", "h_run": "", "h_from": None, "h_until": None}
 
 
 @dataclass(frozen=True)
-class Chosen:
+class HistoryFilters:
     """What the controls say; None where anything goes."""
 
     by: str | None = None
@@ -62,7 +54,7 @@ class Chosen:
     @property
     def is_set(self) -> bool:
         """Whether anything is left out."""
-        return self != Chosen()
+        return self != HistoryFilters()
 
 
 @dataclass(frozen=True)
@@ -73,32 +65,32 @@ class Page:
     has_more: bool
 
 
-def draw(working: Session, here: Scope) -> Chosen:
+def draw_filters(working: Session, here: Scope) -> HistoryFilters:
     """Draw the controls."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="history-filters"):
         by = st.selectbox(
-            "Who", actors(working, here), None, key="h_by", bind="query-params", placeholder="Anybody",
-            label_visibility="collapsed", accept_new_options=True, width=180, on_change=first_page,
+            "Who", list_actors(working, here), None, key="h_by", bind="query-params", placeholder="Anybody",
+            label_visibility="collapsed", accept_new_options=True, width=180, on_change=go_to_first_page,
             format_func=lambda name: one_line(name, 60),
         )  # fmt: skip
         action = st.selectbox(
             "Kind", ACTIONS, None, key="h_kind", bind="query-params", placeholder="Any kind",
-            label_visibility="collapsed", width=140, on_change=first_page,
+            label_visibility="collapsed", width=140, on_change=go_to_first_page,
         )  # fmt: skip
         key = _draw_text("Key", "h_key", "Key of a memory", 240)
         run = _draw_text("Run", "h_run", "Run", 200)
         with st.popover("When", icon=":material/calendar_month:", width="content"):
             first, last = st.columns(2)
             since = first.date_input(
-                "From (UTC)", None, key="h_from", bind="query-params", format="YYYY-MM-DD", on_change=first_page
+                "From (UTC)", None, key="h_from", bind="query-params", format="YYYY-MM-DD", on_change=go_to_first_page
             )
             until = last.date_input(
-                "Until (UTC)", None, key="h_until", bind="query-params", format="YYYY-MM-DD", on_change=first_page
+                "Until (UTC)", None, key="h_until", bind="query-params", format="YYYY-MM-DD", on_change=go_to_first_page
             )
-    return Chosen(by, action, key or None, run or None, _at(since, time.min), _at(until, time.max))
+    return HistoryFilters(by, action, key or None, run or None, _at(since, time.min), _at(until, time.max))
 
 
-def page(working: Session, here: Scope, chosen: Chosen) -> Page:
+def read_page(working: Session, here: Scope, chosen: HistoryFilters) -> Page:
     """The page of changes that the URL asks for, read anew only when the history has grown."""
     before = st.query_params.get(BEFORE)
     stamped = stamp(working, here, "journal")
@@ -109,18 +101,18 @@ def page(working: Session, here: Scope, chosen: Chosen) -> Page:
     )
 
 
-def clear() -> None:
+def clear_filters() -> None:
     """Set every filter back; for callbacks."""
     st.session_state.update(_UNSET)
-    first_page()
+    go_to_first_page()
 
 
-def first_page() -> None:
+def go_to_first_page() -> None:
     """Go back to the latest changes; for callbacks."""
     st.query_params.pop(BEFORE, None)
 
 
-def actors(working: Session, here: Scope) -> list[str]:
+def list_actors(working: Session, here: Scope) -> list[str]:
     """Who made the latest changes of the scope; others can be typed in."""
     seen = kept(
         "history.actors",
@@ -133,14 +125,9 @@ def actors(working: Session, here: Scope) -> list[str]:
     return seen if chosen is None or chosen in seen else [*seen, chosen]
 
 
-def is_private(change: Change) -> bool:
-    """Whether the memory was private before or after the change."""
-    return any(value is not None and bool(value.get("private")) for value in (change.before, change.after))
-
-
-def shown_text(change: Change, text: str | None) -> str:
+def show_text(change: Change, text: str | None) -> str:
     """A text of the change as it may be shown in a row."""
-    if is_private(change) and not st.session_state.get(PRIVATE_KEY):
+    if is_about_private(change) and not st.session_state.get(PRIVATE_KEY):
         return "(private)"
     return one_line(text or "", 300)
 
@@ -153,12 +140,12 @@ def moment_of(day: date, at: time) -> datetime:
 def _draw_text(label: str, key: str, placeholder: str, width: int) -> str:
     text = st.text_input(
         label, key=key, bind="query-params", placeholder=placeholder, label_visibility="collapsed", width=width,
-        max_chars=500, on_change=first_page,
+        max_chars=500, on_change=go_to_first_page,
     )  # fmt: skip
     return (text or "").strip()
 
 
-def _read(working: Session, here: Scope, chosen: Chosen, before: str | None) -> Page:
+def _read(working: Session, here: Scope, chosen: HistoryFilters, before: str | None) -> Page:
     # Ids begin with the time of the change.
     bounds = [before, f"{chosen.until:%Y%m%dT%H%M%S%f}~" if chosen.until else None]
     found = working.engine.history(

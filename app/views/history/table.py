@@ -12,19 +12,20 @@ import streamlit as st
 from mnemoscope import Change
 from mnemoscope.core import show_namespace
 
-from app.components import command_lines, python_lines, states, tables
+from app.components import code, downloads, states, tables
+from app.session import links
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import one_line
 from app.views.history import change as history_change
 from app.views.history import filters
-from app.views.history.filters import BEFORE, Chosen, Page
-from app.views.transfer import exporting
-
-__all__ = ["NEWEST_KEY", "OLDER_KEY", "draw", "table_key"]
+from app.views.history.filters import BEFORE, HistoryFilters, Page
 
 OLDER_KEY, NEWEST_KEY = "history.older", "history.newest"
+
+
 ROW_HEIGHT, MOST_ROWS_SHOWN = 35, 17
+
 
 _COLUMNS: dict[str, Any] = {
     "when": st.column_config.DatetimeColumn("When", format="distance", timezone="UTC", width=110),
@@ -36,11 +37,11 @@ _COLUMNS: dict[str, Any] = {
 }
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_changes(working: Session, here: Scope) -> None:
     """Draw the filters, the table, and the change that is open."""
-    chosen = filters.draw(working, here)
-    page = filters.page(working, here, chosen)
-    opened = history_change.current()
+    chosen = filters.draw_filters(working, here)
+    page = filters.read_page(working, here, chosen)
+    opened = links.read_open_change()
     if not page.changes and not opened:
         _draw_nothing(chosen)
         return
@@ -50,23 +51,23 @@ def draw(working: Session, here: Scope) -> None:
         _draw_pages(page)
     if opened and detail is not None:
         with detail:
-            history_change.draw(working, opened)
+            history_change.draw_change(working, opened)
     _draw_export(working, here, chosen)
 
 
 def table_key(changes: Sequence[Change]) -> str:
     """The key of the table that shows these changes now."""
-    openings = st.session_state.get(history_change.OPENINGS_KEY, 0)
+    openings = st.session_state.get(links.CHANGE_OPENINGS_KEY, 0)
     return tables.key_of(f"history.table-{openings}", [(change.namespace, change.id) for change in changes])
 
 
-def _draw_nothing(chosen: Chosen) -> None:
+def _draw_nothing(chosen: HistoryFilters) -> None:
     if chosen.is_set or BEFORE in st.query_params:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="history-none"):
             st.markdown(":material/filter_alt_off: No change of this scope is so.")
-            st.button("Clear filters", key="history.clear", on_click=filters.clear)
+            st.button("Clear filters", key="history.clear", on_click=filters.clear_filters)
     else:
-        states.empty("Nothing has changed here yet", "What Mnemoscope writes is noted here, with who and why.")
+        states.draw_empty("Nothing has changed here yet", "What Mnemoscope writes is noted here, with who and why.")
 
 
 def _draw_table(changes: Sequence[Change], here: Scope, *, is_narrow: bool) -> None:
@@ -104,7 +105,7 @@ def _draw_table(changes: Sequence[Change], here: Scope, *, is_narrow: bool) -> N
 def _text_of(change: Change) -> str:
     if change.erased:
         return "(erased)"
-    return filters.shown_text(change, change.text_after or change.text_before) or "(no text)"
+    return filters.show_text(change, change.text_after or change.text_before) or "(no text)"
 
 
 def _draw_pages(page: Page) -> None:
@@ -114,7 +115,7 @@ def _draw_pages(page: Page) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="history-pages"):
         st.button(
             "Newest", key=NEWEST_KEY, icon=":material/first_page:", disabled=is_first,
-            on_click=filters.first_page,
+            on_click=filters.go_to_first_page,
         )  # fmt: skip
         last = page.changes[-1].id if page.changes else ""
         st.button(
@@ -124,24 +125,24 @@ def _draw_pages(page: Page) -> None:
         st.caption(f"{filters.ROWS} a page, read as you go", width="content")
 
 
-def _draw_export(working: Session, here: Scope, chosen: Chosen) -> None:
+def _draw_export(working: Session, here: Scope, chosen: HistoryFilters) -> None:
     given = {name: value for name, value in (("actor", chosen.by), ("action", chosen.action), ("run", chosen.run))}
     make = partial(working.engine.transfer.export_history, here.namespace, chosen.key, subtree=here.subtree, **given)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
-            "Export these changes", exporting.as_file(make),
-            file_name=exporting.file_name(here, "jsonl", "history"), mime="application/jsonl",
+            "Export these changes", downloads.make_later(make),
+            file_name=downloads.name_file(here, "jsonl", "history"), mime="application/jsonl",
             icon=":material/download:", on_click="ignore", key="history.export",
             help="JSON lines with both texts of every change that matches by who, kind, key and run; private ones too.",
         )  # fmt: skip
-    lines = python_lines.call(
+    lines = code.write_python(
         "history", here.namespace, chosen.key, subtree=here.subtree or None, **chosen.texts, limit=filters.ROWS
     )
-    command = command_lines.call(
+    command = code.write_command(
         "history", namespace=here.namespace, subtree=here.subtree, key=chosen.key, **chosen.texts,
         limit=filters.ROWS,
     )  # fmt: skip
-    python_lines.draw(lines.replace("None, ", ""), command)
+    code.draw_code(lines.replace("None, ", ""), command)
 
 
 def _go_on(last: str) -> None:
@@ -151,4 +152,4 @@ def _go_on(last: str) -> None:
 def _open_clicked(key: str, ids: Sequence[str]) -> None:
     cells = st.session_state[key]["selection"]["cells"]
     if cells and 0 <= cells[0][0] < len(ids):
-        history_change.open_change(ids[cells[0][0]])
+        links.open_change(ids[cells[0][0]])

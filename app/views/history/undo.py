@@ -12,7 +12,7 @@ from mnemoscope import MnemoscopeError
 from mnemoscope.core import utc_now
 from mnemoscope.journal import TakenBack, UndoPlan
 
-from app.components import command_lines, feedback, live, python_lines, states, tables
+from app.components import actions, code, differences, live, states, tables
 from app.session import session
 from app.session.cache import kept, stamp
 from app.session.scope import Scope
@@ -20,12 +20,15 @@ from app.session.session import Session
 from app.text.display import counted, one_line
 from app.views.history import filters
 
-__all__ = ["APPLY_KEY", "LABEL", "draw"]
+APPLY_KEY = "history.take-back"
 
-LABEL, APPLY_KEY = "Take back", "history.take-back"
+
 ROWS, ROW_HEIGHT, DAYS = 12, 35, 7
 
+
 _WHY = "history.take-back.reason"
+
+
 _COLUMNS: dict[str, Any] = {
     "now": st.column_config.TextColumn("Now", width=310),
     "then": st.column_config.TextColumn("Becomes", width=310),
@@ -34,12 +37,12 @@ _COLUMNS: dict[str, Any] = {
 }
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_undo(working: Session, here: Scope) -> None:
     """Draw whose changes are meant, the plan, and what carries it out."""
     st.caption("What one actor did since a time, or one run, as if it had never been. You see first what would change.")
     by, run, options = _draw_choice(working, here)
     if by is None and run is None:
-        states.empty("Choose whose changes to take back", "Or paste a run.", icon=":material/fast_rewind:")
+        states.draw_empty("Choose whose changes to take back", "Or paste a run.", icon=":material/fast_rewind:")
         return
     stamped = stamp(working, here, "journal")
     try:
@@ -52,23 +55,23 @@ def draw(working: Session, here: Scope) -> None:
                 ),
             )
     except MnemoscopeError as error:
-        states.failed(error)
+        states.draw_failed(error)
         return
     with live.hold("plan"):
         _draw_plan(working, plan)
-    line = python_lines.call(
+    line = code.write_python(
         "curation.plan_undo", here.namespace, subtree=here.subtree or None, by=by, run=run, **options
     )
-    command = command_lines.call(
+    command = code.write_command(
         "undo", namespace=here.namespace, subtree=here.subtree, by=by, run=run, **options, reason="…"
     )
-    python_lines.draw(f"plan = {line}\nengine.apply_undo(plan, reason='…')", command)
+    code.draw_code(f"plan = {line}\nengine.curation.apply_undo(plan, reason='…')", command)
 
 
 def _draw_choice(working: Session, here: Scope) -> tuple[str | None, str | None, dict[str, Any]]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="history-whose"):
         by = st.selectbox(
-            "Who", filters.actors(working, here), None, key="h_by", bind="query-params",
+            "Who", filters.list_actors(working, here), None, key="h_by", bind="query-params",
             placeholder="Anybody", accept_new_options=True, width=200, format_func=lambda name: one_line(name, 60),
         )  # fmt: skip
         run = st.text_input("Run", key="h_run", bind="query-params", placeholder="Any run", width=260, max_chars=500)
@@ -82,7 +85,7 @@ def _draw_choice(working: Session, here: Scope) -> tuple[str | None, str | None,
 
 def _draw_plan(working: Session, plan: UndoPlan) -> None:
     if not plan.memories:
-        states.empty("There is nothing to take back", "All of it was taken back, or there is none.")
+        states.draw_empty("There is nothing to take back", "All of it was taken back, or there is none.")
         return
     if plan.open:
         st.subheader(f"Goes back: {counted(len(plan.open), 'memory', 'memories')}", anchor=False)
@@ -100,7 +103,7 @@ def _draw_plan(working: Session, plan: UndoPlan) -> None:
 
 
 def _draw_table(memories: Sequence[TakenBack], columns: list[str], *, key: str) -> None:
-    window = tables.pager(len(memories), key=key)
+    window = tables.draw_pager(len(memories), key=key)
     shown = memories[window.start : window.stop]
     st.dataframe(
         pd.DataFrame(
@@ -123,7 +126,7 @@ def _draw_table(memories: Sequence[TakenBack], columns: list[str], *, key: str) 
 def _text(memory: TakenBack, text: str | None) -> str:
     if text is None:
         return "(not there)"
-    hidden = any(filters.is_private(change) for change in memory.changes)
+    hidden = any(differences.is_about_private(change) for change in memory.changes)
     if hidden and not st.session_state.get(filters.PRIVATE_KEY):
         return "(private)"
     return one_line(text, tables.TEXT_LIMIT) or "(no text)"
@@ -135,7 +138,7 @@ def _apply(plan: UndoPlan) -> None:
         reason = st.session_state.get(_WHY) or ""
         changes = working.engine.curation.apply_undo(plan, actor=working.operator, reason=reason)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     said = f"Took back {counted(len(changes), 'memory', 'memories')}."
-    feedback.done(said, undo=changes[0].group if changes else None)
+    actions.report(said, undo=changes[0].group if changes else None)

@@ -11,12 +11,15 @@ import numpy as np
 from mnemoscope.core import Namespace
 from mnemoscope.index import STATES, Filters, ScopeIndex, State, browse
 
-__all__ = ["BINS", "NamespaceRow", "Point", "Summary", "summarise"]
-
 BINS = 10
+
+
 """Equal parts of the range of importance."""
 
+
 WEEK = timedelta(days=7)
+
+
 _MOST_POINTS = 120
 
 

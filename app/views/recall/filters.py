@@ -16,8 +16,6 @@ from mnemoscope.index import ScopeIndex
 
 from app.text.display import one_line
 
-__all__ = ["KEYS", "RecallFilters", "ask_again", "clear", "draw", "take"]
-
 KEYS: dict[str, str] = {
     "categories": "r_cat",
     "source": "r_src",
@@ -28,7 +26,10 @@ KEYS: dict[str, str] = {
     "at": "r_asof_at",
     "filter": "r_filter",
 }
+
+
 """The URL parameter of each filter, which is its widget's key too."""
+
 
 _UNSET: dict[str, Any] = {
     "categories": [],
@@ -39,9 +40,17 @@ _UNSET: dict[str, Any] = {
     "as_of": None,
     "filter": "",
 }
+
+
 _AGAIN = "recall.again"
+
+
 _PATHS, _LOOKED_AT = 8, 2_000
+
+
 _LONGEST_FILTER = 2_000
+
+
 _LAST_MINUTE = time(23, 59)
 
 
@@ -66,7 +75,7 @@ class RecallFilters:
         return {name: value for name, value in given.items() if value}
 
 
-def draw(index: ScopeIndex, names: Sequence[str]) -> RecallFilters:
+def draw_filters(index: ScopeIndex, names: Sequence[str]) -> RecallFilters:
     """Draw the popover over this scope, whose categories are `names`, the most frequent first."""
     count = sum(map(_number_set, _UNSET))
     label = f"Filters · {count}" if count else "Filters"
@@ -78,19 +87,19 @@ def draw(index: ScopeIndex, names: Sequence[str]) -> RecallFilters:
         text, problem = _draw_form(index)
         st.button(
             "Clear all filters", key="recall.clear-all", icon=":material/filter_alt_off:", disabled=not count,
-            on_click=clear,
+            on_click=clear_filters,
         )  # fmt: skip
     return RecallFilters(tuple(categories), include_private, source, since, until, as_of, text, problem)
 
 
-def clear() -> None:
+def clear_filters() -> None:
     """Take every filter back, from a callback."""
     for name, value in _UNSET.items():
         st.session_state[KEYS[name]] = value
     st.session_state[_AGAIN] = True
 
 
-def take(*names: str, **values: object) -> None:
+def set_filters(*names: str, **values: object) -> None:
     """Take these filters back and set those to their value, from a callback."""
     for name, value in {**{name: _UNSET[name] for name in names}, **values}.items():
         st.session_state[KEYS[name]] = value

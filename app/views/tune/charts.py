@@ -11,13 +11,13 @@ from mnemoscope.evaluation import Floor, Interval, PlateauPoint
 from app.components.theme import PART_COLOURS
 from app.text.display import plotly_text
 
-__all__ = ["CONFIG", "floors", "intervals", "plateau", "threshold"]
-
 CONFIG = {"displayModeBar": False, "scrollZoom": False}
+
+
 _TEAL, _AMBER, _GREY = PART_COLOURS["similarity"], PART_COLOURS["recency"], "rgba(128, 140, 145, .55)"
 
 
-def intervals(found: Mapping[str, Interval | None]) -> go.Figure:
+def chart_intervals(found: Mapping[str, Interval | None]) -> go.Figure:
     """One metric of each profile with its interval, the first on top."""
     rows = [(name, each) for name, each in found.items() if each is not None][::-1]
     figure = go.Figure(
@@ -49,10 +49,10 @@ def intervals(found: Mapping[str, Interval | None]) -> go.Figure:
         showgrid=False,
     )
     figure.update_xaxes(range=[-0.07, 1.07], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    return _laid_out(figure, 70 + 48 * len(rows))
+    return _lay_out(figure, 70 + 48 * len(rows))
 
 
-def plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.Figure:
+def chart_plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.Figure:
     """The best that was reached by each value of a setting: filled where it is as good as the best of all."""
     places = list(range(len(curve)))
     values = [point.value for point in curve]
@@ -86,10 +86,10 @@ def plateau(curve: Sequence[PlateauPoint], present: float, found: float) -> go.F
     figure.update_xaxes(tickvals=places, ticktext=[f"{value:g}" for value in values], showgrid=False)
     means = [point.mean for point in curve]
     figure.update_yaxes(nticks=4, tickformat=".2f", range=[min(means) - 0.05, max(means) + 0.05])
-    return _laid_out(figure, 200, top=24)
+    return _lay_out(figure, 200, top=24)
 
 
-def floors(found: Sequence[Floor], chosen: float) -> go.Figure:
+def chart_floors(found: Sequence[Floor], chosen: float) -> go.Figure:
     """What each least score keeps of the expected memories, and of everything that is returned."""
     figure = _two_shares(
         [each.min_score for each in found],
@@ -99,10 +99,10 @@ def floors(found: Sequence[Floor], chosen: float) -> go.Figure:
     figure.add_vline(chosen, line={"width": 1.5, "dash": "dot", "color": _GREY})
     figure.update_yaxes(range=[0, 1.03], tickformat=".0%", nticks=5)
     figure.update_xaxes(title={"text": "minimum score"})
-    return _with_legend(_laid_out(figure, 240))
+    return _add_legend(_lay_out(figure, 240))
 
 
-def threshold(curve: Sequence[ThresholdPoint], present: float, suggested: float | None) -> go.Figure:
+def chart_threshold(curve: Sequence[ThresholdPoint], present: float, suggested: float | None) -> go.Figure:
     """What share of the pairs for the judge each threshold finds, and what share of what it finds is for the judge."""
     figure = _two_shares(
         [point.threshold for point in curve],
@@ -119,7 +119,7 @@ def threshold(curve: Sequence[ThresholdPoint], present: float, suggested: float 
             )
     figure.update_yaxes(range=[0, 1.03], tickformat=".0%", nticks=5)
     figure.update_xaxes(title={"text": "similarity from which a fact is judged"})
-    return _with_legend(_laid_out(figure, 300, top=24))
+    return _add_legend(_lay_out(figure, 300, top=24))
 
 
 def _two_shares(at: Sequence[float], *shares: tuple[str, Sequence[float | None]]) -> go.Figure:
@@ -137,12 +137,12 @@ def _two_shares(at: Sequence[float], *shares: tuple[str, Sequence[float | None]]
     return figure
 
 
-def _with_legend(figure: go.Figure) -> go.Figure:
+def _add_legend(figure: go.Figure) -> go.Figure:
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.35, "x": 0})
     return figure
 
 
-def _laid_out(figure: go.Figure, height: int, *, top: int = 8) -> go.Figure:
+def _lay_out(figure: go.Figure, height: int, *, top: int = 8) -> go.Figure:
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": top, "b": 8}, showlegend=False)
     figure.update_xaxes(fixedrange=True, automargin=True, zeroline=False)
     figure.update_yaxes(fixedrange=True, automargin=True, zeroline=False)

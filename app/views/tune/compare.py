@@ -18,33 +18,34 @@ from mnemoscope.evaluation import (
     metric_help,
 )
 
-from app.components import command_lines, python_lines, states
+from app.components import code, keep, states
 from app.session.profile_names import PRESENT
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted, one_line
 from app.views.tune import charts, data
 
-__all__ = ["METRIC_KEY", "ONE_KEY", "OTHER_KEY", "PROFILES_KEY", "draw", "draw_empty", "verdict"]
-
 PROFILES_KEY, METRIC_KEY, ONE_KEY, OTHER_KEY = "tune.profiles", "t_metric", "tune.one", "tune.other"
+
+
 METRICS = (*DEFAULT_METRICS, "unwanted@10")
+
 
 _SHOWN = 12
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_comparison(working: Session, here: Scope) -> None:
     """Draw the comparison."""
-    found, known = data.judged(working, here), data.profiles(working)
+    found, known = data.read_judged(working, here), keep.read_profiles(working)
     if not found:
-        draw_empty()
+        draw_no_cases()
         return
     names = st.multiselect(
         "Profiles",
         list(known),
         [name for name in known if name != "rules"][:5],
         key=PROFILES_KEY,
-        format_func=data.profile_name,
+        format_func=data.label_profile,
         label_visibility="collapsed",
         placeholder="Choose profiles",
     )
@@ -57,16 +58,16 @@ def draw(working: Session, here: Scope) -> None:
     metric = _draw_metric(evaluation)
     chart, changes = st.columns([1, 1.35], gap="medium")
     with chart:
-        values = {data.profile_name(name): evaluation.summary(name)[metric] for name in names}
-        st.plotly_chart(charts.intervals(values), config=charts.CONFIG, key="tune-intervals")
+        values = {data.label_profile(name): evaluation.summary(name)[metric] for name in names}
+        st.plotly_chart(charts.chart_intervals(values), config=charts.CONFIG, key="tune-intervals")
     if len(names) > 1:
         with changes:
             _draw_changes(evaluation, names, metric)
-    python_lines.draw(_in_python(here, names), _as_command(here, names))
+    code.draw_code(_write_python(here, names), _write_command(here, names))
 
 
-def _in_python(here: Scope, names: Sequence[str]) -> str:
-    cases = python_lines.call("tuning.cases", here.namespace, subtree=here.subtree or None)
+def _write_python(here: Scope, names: Sequence[str]) -> str:
+    cases = code.write_python("tuning.cases", here.namespace, subtree=here.subtree or None)
     return (
         "from mnemoscope.recall.profiles import Profile\n"
         "from mnemoscope.connections.config import load_connections\n"
@@ -78,23 +79,23 @@ def _in_python(here: Scope, names: Sequence[str]) -> str:
     )
 
 
-def _as_command(here: Scope, names: Sequence[str]) -> str:
+def _write_command(here: Scope, names: Sequence[str]) -> str:
     # Without --profile the one in use comes first.
     chosen = [name for name in names if name != PRESENT]
     first = None if PRESENT in names or not chosen else chosen.pop(0)
-    return command_lines.call("evaluate", namespace=here.namespace, profile=first, against=chosen)
+    return code.write_command("evaluate", namespace=here.namespace, profile=first, against=chosen)
 
 
-def draw_empty() -> None:
+def draw_no_cases() -> None:
     """Draw that there is nothing to measure on."""
-    states.empty(
+    states.draw_empty(
         "No cases to measure on",
         "Save a query on Recall as a case, make one under Cases, or import some there.",
         icon=":material/fact_check:",
     )
 
 
-def verdict(difference: Interval | None, metric: str) -> str:
+def describe_difference(difference: Interval | None, metric: str) -> str:
     """What a difference proves, in a sentence."""
     if difference is None:
         return "No case says anything about this."
@@ -119,11 +120,11 @@ def _draw_remarks(found: Sequence[Judged]) -> None:
 
 def _draw_table(evaluation: Evaluation) -> None:
     summaries = {name: evaluation.summary(name) for name in evaluation.values}
-    known = _measured(evaluation)
+    known = _list_measured(evaluation)
     st.dataframe(
         pd.DataFrame(
-            [[_told(each[metric]) for metric in known] for each in summaries.values()],
-            index=[data.profile_name(name) for name in summaries],
+            [[_describe_interval(each[metric]) for metric in known] for each in summaries.values()],
+            index=[data.label_profile(name) for name in summaries],
             columns=known,
         ),
         alt="Metrics of every profile",
@@ -132,7 +133,7 @@ def _draw_table(evaluation: Evaluation) -> None:
 
 
 def _draw_metric(evaluation: Evaluation) -> str:
-    known = _measured(evaluation)
+    known = _list_measured(evaluation)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         metric: str = st.segmented_control(
             "Metric",
@@ -148,7 +149,7 @@ def _draw_metric(evaluation: Evaluation) -> str:
     return metric
 
 
-def _measured(evaluation: Evaluation) -> list[str]:
+def _list_measured(evaluation: Evaluation) -> list[str]:
     """The metrics that some case says something about."""
     columns = next(iter(evaluation.values.values()))
     return [metric for metric in METRICS if any(value is not None for value in columns[metric])]
@@ -156,11 +157,11 @@ def _measured(evaluation: Evaluation) -> list[str]:
 
 def _draw_changes(evaluation: Evaluation, names: Sequence[str], metric: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        one = st.selectbox("From", names, key=ONE_KEY, format_func=data.profile_name)
+        one = st.selectbox("From", names, key=ONE_KEY, format_func=data.label_profile)
         others = [name for name in names if name != one]
-        other = st.selectbox("To", others, len(others) - 1, key=OTHER_KEY, format_func=data.profile_name)
+        other = st.selectbox("To", others, len(others) - 1, key=OTHER_KEY, format_func=data.label_profile)
     comparison = compare(evaluation, one, other, metric)
-    st.markdown(f"**{verdict(comparison.difference, metric)}**")
+    st.markdown(f"**{describe_difference(comparison.difference, metric)}**")
     _draw_columns(comparison)
 
 
@@ -183,5 +184,5 @@ def _draw_change(change: CaseChange) -> None:
     st.text(f"{change.one:.2f} → {change.other:.2f}   {one_line(change.case.query, 120)}")
 
 
-def _told(found: Interval | None) -> str:
+def _describe_interval(found: Interval | None) -> str:
     return "–" if found is None else f"{found.mean:.3f} [{found.low:.2f}–{found.high:.2f}]"

@@ -10,22 +10,24 @@ from app.session.scope import Scope
 from app.session.session import Session
 from app.views.tune import cases, compare, data, search, threshold
 
-__all__ = ["PARTS", "PART_KEY", "choose"]
-
 PART_KEY = "t_part"
 
+
 PARTS: dict[str, Callable[[Session, Scope], None]] = {
-    "Cases": cases.draw,
-    "Compare": compare.draw,
-    "Search": search.draw,
-    "Threshold": threshold.draw,
+    "Cases": cases.draw_cases,
+    "Compare": compare.draw_comparison,
+    "Search": search.draw_search,
+    "Threshold": threshold.draw_threshold,
 }
+
+
 """Every part by its label, and what draws it."""
+
 
 _ON_CASES = ("Compare", "Search")
 
 
-def choose() -> Callable[[Session, Scope], None]:
+def choose_part() -> Callable[[Session, Scope], None]:
     """Draw the title with the parts beside it; what draws the one that is chosen."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="tune-head"):
         st.title("Tune", anchor=False, width="content")

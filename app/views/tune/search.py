@@ -10,17 +10,20 @@ from mnemoscope import MemoryConfig
 from mnemoscope.core import Watch
 from mnemoscope.evaluation import FEWEST_CASES, GRID, WeightSearch, floors, search
 
-from app.components import states
+from app.components import keep, states
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted
-from app.views.tune import charts, compare, data, profile
-
-__all__ = ["FLOOR_KEY", "METRIC_KEY", "START_KEY", "draw"]
+from app.views.tune import charts, compare, data
 
 START_KEY, METRIC_KEY, FLOOR_KEY = "tune.search", "tune.search.metric", "tune.floor"
+
+
 _METRICS = ("ndcg@10", "recall@5", "recall@10", "mrr")
+
+
 _FOUND = "tune.found"
+
 
 _LABELS = {
     "lexical_weight": "Share of words in the similarity",
@@ -30,18 +33,18 @@ _LABELS = {
 }
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_search(working: Session, here: Scope) -> None:
     """Draw the search, and what it found last."""
-    found = data.judged(working, here)
+    found = data.read_judged(working, here)
     useful = sum(bool(each.case.expected) for each in found)
     if useful < FEWEST_CASES:
-        states.empty(
+        states.draw_empty(
             f"{counted(useful, 'case')} of at least {FEWEST_CASES}",
             "A search is judged on cases that it has not seen, so it takes a few. Add cases that expect something.",
             icon=":material/query_stats:",
         )
         return
-    stamp = (data.judged_stamp(working, here), working.engine.config)
+    stamp = (data.stamp_judged(working, here), working.engine.config)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         metric = st.selectbox("Better means a greater", _METRICS, key=METRIC_KEY, width=220)
         started = st.button("Search", key=START_KEY, type="primary", icon=":material/query_stats:")
@@ -50,7 +53,7 @@ def draw(working: Session, here: Scope) -> None:
         "No model, embedding or store is asked."
     )
     if started:
-        found_now = _searched(working, here, metric)
+        found_now = _search(working, here, metric)
         st.session_state[_FOUND] = (stamp, found_now)
         st.session_state[FLOOR_KEY] = found_now.chosen.config.min_score
     kept = st.session_state.get(_FOUND)
@@ -59,14 +62,14 @@ def draw(working: Session, here: Scope) -> None:
     _draw_found(working, here, kept[1])
 
 
-def _searched(working: Session, here: Scope, metric: str) -> WeightSearch:
+def _search(working: Session, here: Scope, metric: str) -> WeightSearch:
     bar = st.progress(0.0, "Searching …")
 
     def show(done: float) -> None:
         bar.progress(done, "Searching …")
 
     try:
-        judged = data.judged(working, here)
+        judged = data.read_judged(working, here)
         return search(judged, working.engine.config, metric=metric, watch=Watch(show))
     finally:
         bar.empty()
@@ -78,8 +81,8 @@ def _draw_found(working: Session, here: Scope, tuning: WeightSearch) -> None:
     with judged:
         st.subheader(f"On {counted(tuning.held_out, 'case')} it has not seen", anchor=False)
         values = {"In use": tuning.present, "Found": tuning.found}
-        st.plotly_chart(charts.intervals(values), config=charts.CONFIG, key="tune-judged")
-        st.markdown(f"**{compare.verdict(tuning.judged.difference, tuning.metric)}**")
+        st.plotly_chart(charts.chart_intervals(values), config=charts.CONFIG, key="tune-judged")
+        st.markdown(f"**{compare.describe_difference(tuning.judged.difference, tuning.metric)}**")
         st.caption(f"{len(tuning.judged.wins)} gain, {len(tuning.judged.losses)} lose, {tuning.judged.ties} stay.")
     with change:
         st.subheader("What would change", anchor=False)
@@ -95,7 +98,7 @@ def _draw_found(working: Session, here: Scope, tuning: WeightSearch) -> None:
     for column, setting in zip(st.columns(len(GRID), gap="medium"), GRID, strict=True):
         with column:
             st.markdown(f"**{_LABELS[setting]}**")
-            figure = charts.plateau(
+            figure = charts.chart_plateau(
                 tuning.curve(setting), float(getattr(present, setting)), float(getattr(chosen, setting))
             )
             st.plotly_chart(figure, config=charts.CONFIG, key=f"tune-plateau-{setting}")
@@ -125,7 +128,7 @@ def _draw_floor(working: Session, here: Scope, chosen: MemoryConfig) -> None:
         # The slider is given its start here alone: it goes back to it where another part was open meanwhile.
         st.session_state.setdefault(FLOOR_KEY, chosen.min_score)
         least = st.slider("Minimum score", 0.0, 0.95, step=0.05, key=FLOOR_KEY, label_visibility="collapsed")
-        found = floors(data.judged(working, here), chosen)
-        st.plotly_chart(charts.floors(found, least), config=charts.CONFIG, key="tune-floors")
+        found = floors(data.read_judged(working, here), chosen)
+        st.plotly_chart(charts.chart_floors(found, least), config=charts.CONFIG, key="tune-floors")
     with saving:
-        profile.draw(working, replace(chosen, min_score=least))
+        keep.draw_profile(working, replace(chosen, min_score=least))

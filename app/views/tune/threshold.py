@@ -10,35 +10,44 @@ import streamlit as st
 from mnemoscope import MnemoscopeError
 from mnemoscope.consolidation import LABELS, Pair, sample_pairs, suggested, threshold_curve
 
-from app.components import feedback, states
+from app.components import actions, states
 from app.session import cache, session
 from app.session.scope import Scope
 from app.session.session import Session
 from app.text.display import counted, safe, timestamp
 from app.views.tune import charts
 
-__all__ = ["LABEL_KEYS", "SKIP_KEY", "draw"]
-
 LABEL_KEYS = {label: f"tune.label-{label}" for label in LABELS}
+
+
 SKIP_KEY = "tune.skip"
 
+
 _SKIPPED = "tune.skipped"
+
+
 _TEXT_LIMIT = 2_000
+
+
 _ENOUGH = 10
+
+
 _TITLES = {"duplicate": "Same", "changed": "One corrects the other", "different": "Different"}
+
+
 _ICONS = {"duplicate": ":material/content_copy:", "changed": ":material/published_with_changes:",
           "different": ":material/alt_route:"}  # fmt: skip
 
 
-def draw(working: Session, here: Scope) -> None:
+def draw_threshold(working: Session, here: Scope) -> None:
     """Draw the next pair, and the curve of those that have a label."""
     st.caption(
         "From which similarity on should a new fact be judged against a memory? Label pairs; a threshold should find "
         "all that say the same or correct each other, and little else."
     )
-    pairs = cache.kept("tune.pairs", cache.stamp(working, here), lambda: _pairs(working, here))
+    pairs = cache.kept("tune.pairs", cache.stamp(working, here), lambda: _sample_pairs(working, here))
     if not pairs:
-        states.empty(
+        states.draw_empty(
             "No two memories are alike here",
             "A threshold is learned from pairs that are similar. Choose a namespace with more memories.",
             icon=":material/join_inner:",
@@ -52,7 +61,7 @@ def draw(working: Session, here: Scope) -> None:
         _draw_curve(working, pairs, labels)
 
 
-def _pairs(working: Session, here: Scope) -> list[Pair]:
+def _sample_pairs(working: Session, here: Scope) -> list[Pair]:
     if not working.adapter.abilities.reads_vectors:
         return []
     with st.spinner("Comparing the memories …"):
@@ -93,7 +102,7 @@ def _draw_curve(working: Session, pairs: Sequence[Pair], labels: Mapping[str, st
         st.caption("Label some pairs, and the curve appears here.")
         return
     best = suggested(curve)
-    figure = charts.threshold(curve, present, None if best is None else best.threshold)
+    figure = charts.chart_threshold(curve, present, None if best is None else best.threshold)
     st.plotly_chart(figure, config=charts.CONFIG, key="tune-threshold")
     st.caption("Found: share of the pairs for the judge that it gets. Right: share of what it gets that is for it.")
     if best is None:
@@ -124,7 +133,7 @@ def _label(pair: Pair, label: str) -> None:
         working = session.require_writing()
         working.engine.tuning.label(pair, label, actor=working.operator)
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
 
 
 def _skip(id: str) -> None:

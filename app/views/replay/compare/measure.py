@@ -15,19 +15,23 @@ from mnemoscope.core import Watch, utc_now
 from mnemoscope.embedding import load_embeddings
 from mnemoscope.replay import MATCH_FROM, CaseResult, ReplayCase, ReplayReport, ReplaySetup, aevaluate, case_of
 
-from app.components import states
+from app.components import states, work
+from app.components.work import Work, take_ended
 from app.session.session import Session
 from app.text.display import counted, one_line
-from app.views.replay.plan import work as replay_work
-from app.views.replay.plan.work import Work
-
-__all__ = ["COLUMNS", "FILES_KEY", "MATCH_KEY", "MEASURE_KEY", "WORDINGS", "WORK", "Naming", "draw", "verdict"]
 
 FILES_KEY, MATCH_KEY, MEASURE_KEY = "replay.expected_files", "replay.match_from", "replay.measure"
+
+
 WORK = "measure"
 
+
 _KEPT = "replay.measured"
+
+
 _TEXT = 200
+
+
 _SHARES = ("f1", "precision", "recall", "junk_rate", "unsupported_rate")
 
 
@@ -41,6 +45,8 @@ class Naming:
 
 
 COLUMNS = Naming(("left", "right"), {"first": "left", "second": "right", "same": "same"}, "Measure both")
+
+
 WORDINGS = Naming(("before", "now"), {"first": "worse", "second": "better", "same": "same"}, "Measure this wording")
 
 
@@ -50,9 +56,11 @@ class _Measured:
     reports: tuple[ReplayReport, ReplayReport]
 
 
-def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, naming: Naming, why_not: str = "") -> None:
+def draw_measure(
+    working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, naming: Naming, why_not: str = ""
+) -> None:
     """Draw the choice of conversations, the button, and what came of it. Without setups, `why_not` says why."""
-    ended, failure = _collected()
+    ended, failure = _collect()
     which, how = st.columns([3, 2], gap="medium")
     files = which.file_uploader(
         "Conversations with expected memories, as Replay saves them; without any, the samples",
@@ -68,16 +76,16 @@ def draw(working: Session, setups: tuple[ReplaySetup, ReplaySetup] | None, namin
             naming.button,
             key=MEASURE_KEY,
             icon=":material/straighten:",
-            disabled=setups is None or replay_work.is_running(WORK),
+            disabled=setups is None or work.is_running(WORK),
             help="Replays every conversation twice with each side, in scratch copies. A model is called for each.",
             on_click=_begin,
             args=(working, made_of),
         )
         if why_not:
             st.caption(why_not, width="content")
-    replay_work.draw(WORK, ended)
+    work.draw_progress(WORK, ended)
     if failure is not None:
-        states.failed(failure)
+        states.draw_failed(failure)
     kept = st.session_state.get(_KEPT)
     if isinstance(kept, _Measured) and kept.made_of == made_of:
         _draw_summary(*kept.reports, naming)
@@ -97,8 +105,8 @@ def _merit(result: CaseResult) -> tuple[bool, float, int, int]:
     return result.failure is None, result.f1 or 0.0, -len(result.junk), -result.unsupported
 
 
-def _collected() -> tuple[Work | None, MnemoscopeError | None]:
-    work = replay_work.ended(WORK)
+def _collect() -> tuple[Work | None, MnemoscopeError | None]:
+    work = take_ended(WORK)
     try:
         if work is not None and not work.is_cancelled:
             st.session_state[_KEPT] = _Measured(work.made_of, work.result())
@@ -119,7 +127,7 @@ def _begin(working: Session, made_of: tuple[Any, ...]) -> None:
             reports.append(await aevaluate(cases, setup, embeddings, match_from=match_from, watch=part))
         return tuple(reports)
 
-    replay_work.begin(WORK, job, made_of=made_of, says="Replaying every conversation", counts=True)
+    work.begin(WORK, job, made_of=made_of, says="Replaying every conversation", counts=True)
 
 
 def _cases(files: Sequence[bytes]) -> list[ReplayCase]:
@@ -138,14 +146,14 @@ def _draw_summary(first: ReplayReport, second: ReplayReport, naming: Naming) -> 
             st.metric(
                 name.replace("_", " ").replace("f1", "F1").capitalize(),
                 "–" if now is None else f"{now:.2f}",
-                _moved(before, now),
+                _describe_move(before, now),
                 delta_color="inverse" if name.endswith("_rate") else "normal",
                 border=True,
                 help=f"{naming.sides[1].capitalize()}, and how far from {naming.sides[0]}.",
             )
 
 
-def _moved(before: float | None, now: float | None) -> str | None:
+def _describe_move(before: float | None, now: float | None) -> str | None:
     moved = "" if before is None or now is None else f"{now - before:+.2f}"
     return moved if moved.strip("+-0.") else None
 
@@ -190,7 +198,7 @@ def _formats(naming: Naming) -> dict[str, Any]:
     return formats
 
 
-def _listed(texts: tuple[str, ...]) -> list[str]:
+def _list_texts(texts: tuple[str, ...]) -> list[str]:
     return [one_line(text, _TEXT) for text in texts]
 
 
@@ -198,7 +206,7 @@ _CASE_COLUMNS: dict[str, Callable[[CaseResult], Any]] = {
     "F1": lambda case: case.f1,
     "junk": lambda case: len(case.junk),
     "unsupported": lambda case: case.unsupported,
-    "misses": lambda case: _listed(case.missed),
-    "surplus": lambda case: _listed(case.surplus),
+    "misses": lambda case: _list_texts(case.missed),
+    "surplus": lambda case: _list_texts(case.surplus),
     "failed": lambda case: one_line(case.failure or ""),
 }

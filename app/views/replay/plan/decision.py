@@ -10,8 +10,6 @@ from mnemoscope.consolidation import PlannedFact
 
 from app.text.display import one_line
 
-__all__ = ["OUTCOMES", "Choice", "Look", "choice_of", "choices", "decision_of", "labelled", "stored_text"]
-
 Colour = Literal["green", "blue", "gray", "orange", "violet"]
 
 
@@ -35,6 +33,8 @@ OUTCOMES: dict[str, Look] = {
         "Suppress", "suppressed", ":material/block:", "violet", "Like a memory that was forgotten on purpose."
     ),
 }
+
+
 """What may come of a fact, in the order in which it is counted."""
 
 
@@ -47,7 +47,7 @@ class Choice:
     stores: bool = False
 
 
-def choices(planned: PlannedFact) -> list[Choice]:
+def list_choices(planned: PlannedFact) -> list[Choice]:
     """Everything that may be decided for this fact: only what it was compared with can be a target."""
     found = [Choice("insert")]
     for record, _similarity in planned.compared:
@@ -56,7 +56,7 @@ def choices(planned: PlannedFact) -> list[Choice]:
     return found
 
 
-def choice_of(planned: PlannedFact) -> Choice | None:
+def find_choice(planned: PlannedFact) -> Choice | None:
     """What is decided now; None for a suppressed fact, of which nothing comes."""
     if planned.outcome == "suppressed":
         return None
@@ -65,10 +65,10 @@ def choice_of(planned: PlannedFact) -> Choice | None:
         return Choice("insert")
     stores = decision.action == "forget" and bool(decision.content)
     found = Choice(decision.action, decision.target_key, stores)
-    return found if found in choices(planned) else Choice("insert")
+    return found if found in list_choices(planned) else Choice("insert")
 
 
-def labelled(choice: Choice | None, planned: PlannedFact) -> str:
+def label_choice(choice: Choice | None, planned: PlannedFact) -> str:
     """The choice in words, with the start of the memory that it is about."""
     if choice is None:
         return "Leave it suppressed"
@@ -83,14 +83,14 @@ def labelled(choice: Choice | None, planned: PlannedFact) -> str:
     return wording[choice.action, choice.stores]
 
 
-def decision_of(
+def make_decision(
     choice: Choice | None, planned: PlannedFact, text: str, *, operator: str
 ) -> ConsolidationDecision | None:
     """The decision that a person's choice stands for; None where the one there is stays right."""
     present = planned.decision
     if choice is None:
         return None
-    if choice != choice_of(planned):
+    if choice != find_choice(planned):
         content = text if choice.stores else None
         return ConsolidationDecision(
             action=choice.action, target_key=choice.target, content=content, reason=f"Decided by {operator}."
@@ -100,7 +100,7 @@ def decision_of(
     return present.model_copy(update={"content": text}) if present is not None and is_reworded else None
 
 
-def stored_text(planned: PlannedFact) -> str:
+def find_stored_text(planned: PlannedFact) -> str:
     """The text that the plan would store for the fact: the judge's wording where it gave one."""
     decision = planned.decision
     if decision is None or planned.rejected or planned.outcome not in ("insert", "update"):

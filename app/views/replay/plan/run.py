@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import streamlit as st
 from mnemoscope import (
     ConflictError,
     ConsolidationDecision,
     ExtractedFact,
+    MemoryConfig,
     MemoryEngine,
     MnemoscopeError,
     PermissionDeniedError,
@@ -17,32 +19,15 @@ from mnemoscope import (
 from mnemoscope.consolidation import PlannedFact, choose, edit_decision, edit_fact
 from mnemoscope.core import Namespace, Watch, on_thread
 from mnemoscope.errors import Conflict
+from mnemoscope.models import prompt_text
 from mnemoscope.replay import ReplaySetup
 
-from app.components import feedback
+from app.components import actions, work
+from app.components.work import Work, take_ended
 from app.session import session
 from app.session.session import Session
 from app.text.display import counted
-from app.views.replay.plan import work as replay_work
-from app.views.replay.plan.work import Work
-from app.views.replay.source.chosen import Chosen
-
-__all__ = [
-    "WORK",
-    "Run",
-    "amend",
-    "begin",
-    "collect",
-    "commit",
-    "current",
-    "discard",
-    "is_undone",
-    "let_in",
-    "open_facts",
-    "take",
-    "tick",
-    "tick_all",
-]
+from app.views.replay.source.conversation import ReplayConversation
 
 WORK = "plan"
 """The name of the work that makes a plan."""
@@ -89,9 +74,9 @@ class Run:
         return f"{self.plan.id[-8:]}.{len(self.edits)}"
 
 
-def current(working: Session, chosen: Chosen, namespace: Namespace) -> Run | None:
+def find_run(working: Session, chosen: ReplayConversation, namespace: Namespace) -> Run | None:
     """The plan for this conversation and namespace, if it is the one that is kept."""
-    run = _kept()
+    run = _read()
     if (
         run is None
         or run.connection != working.connection
@@ -104,17 +89,17 @@ def current(working: Session, chosen: Chosen, namespace: Namespace) -> Run | Non
     return run if is_same else None
 
 
-def begin(working: Session, chosen: Chosen, namespace: Namespace) -> None:
+def begin(working: Session, chosen: ReplayConversation, namespace: Namespace) -> None:
     """Begin to plan what would be remembered; nothing is written, and `collect` gives the plan. A callback."""
 
     async def job(_watch: Watch) -> Plan:
         return await working.engine.aplan(chosen.transcript, namespace, source=chosen.source)
 
     asked = _Asked(working.connection, chosen.source)
-    replay_work.begin(WORK, job, made_of=asked, says="Reading the conversation")
+    work.begin(WORK, job, made_of=asked, says="Reading the conversation")
 
 
-def take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> None:
+def take(working: Session, chosen: ReplayConversation, plan: Plan, setup: ReplaySetup) -> None:
     """Begin to plan a column's facts again, for the store itself, so that they can be committed. A callback."""
     asked = _Asked(working.connection, chosen.source, setup)
 
@@ -123,18 +108,18 @@ def take(working: Session, chosen: Chosen, plan: Plan, setup: ReplaySetup) -> No
         engine = await on_thread(lambda: _engine_of(working, setup))
         return await engine.areplan(plan)
 
-    replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
+    work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
 
 
 def let_in(at: int) -> None:
     """Begin to let a fact in that the plan withholds at this position, as the operator's own choice. A callback."""
-    run = _kept()
+    run = _read()
     if run is None or run.is_committed:
         return
     try:
         working = session.current()
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
         return
     line = f"plan = engine.replan(plan, let_in=[{at}], actor={working.operator!r})"
     asked = _Asked(run.connection, run.source, run.setup, (*run.edits, line))
@@ -143,16 +128,16 @@ def let_in(at: int) -> None:
         engine = await on_thread(lambda: _engine_of(working, run.setup))
         return await engine.areplan(run.plan, let_in=[at], actor=working.operator)
 
-    replay_work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
+    work.begin(WORK, job, made_of=asked, says="Comparing with what is remembered now")
 
 
-def collect() -> Work | None:
+def collect_plan() -> Work | None:
     """Keep the plan that has been made meanwhile; the work that has ended, for saying how.
 
     Raises:
         MnemoscopeError: it could not be made.
     """
-    work = replay_work.ended(WORK)
+    work = take_ended(WORK)
     if work is not None and not work.is_cancelled:
         asked: _Asked = work.made_of
         _keep(Run(asked.connection, asked.source, work.result(), asked.setup, asked.edits))
@@ -166,14 +151,14 @@ def open_facts(plan: Plan) -> list[int]:
 
 def tick(at: int, *, is_chosen: bool) -> None:
     """Take a fact into the plan, or leave it out."""
-    run = _kept()
+    run = _read()
     if run is not None:
-        _choose(run, {each for each in _chosen(run.plan) if each != at} | ({at} if is_chosen else set()))
+        _choose(run, {each for each in _list_chosen(run.plan) if each != at} | ({at} if is_chosen else set()))
 
 
 def tick_all(*, is_chosen: bool) -> None:
     """Take every fact into the plan, or leave every one out that would change something."""
-    run = _kept()
+    run = _read()
     if run is not None:
         everything = set(range(len(run.plan.facts)))
         _choose(run, everything if is_chosen else everything - set(open_facts(run.plan)))
@@ -185,7 +170,7 @@ def amend(at: int, fact: ExtractedFact, decision: ConsolidationDecision | None) 
     Raises:
         InputError: the fact has no text.
     """
-    run = _kept()
+    run = _read()
     if run is None:
         return
     before = run.plan.facts[at]
@@ -201,7 +186,7 @@ def amend(at: int, fact: ExtractedFact, decision: ConsolidationDecision | None) 
 
 def commit() -> None:
     """Carry the plan out as one undoable change; a callback."""
-    run = _kept()
+    run = _read()
     if run is None or run.is_committed:
         return
     try:
@@ -212,11 +197,11 @@ def commit() -> None:
     except ConflictError as error:
         _keep(replace(run, conflicts=tuple(error.conflicts)))
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
     else:
         number = len(applied.changes)
         _keep(replace(run, group=applied.group, written=number))
-        feedback.done(f"Committed {counted(number, 'change')}.", undo=applied.group)
+        actions.report(f"Committed {counted(number, 'change')}.", undo=applied.group)
 
 
 def discard() -> None:
@@ -238,7 +223,7 @@ def _engine_of(working: Session, setup: ReplaySetup | None) -> MemoryEngine:
     return MemoryEngine(working.adapter, config=setup.config, **setup.parts())
 
 
-def _kept() -> Run | None:
+def _read() -> Run | None:
     run = st.session_state.get(_RUN)
     return run if isinstance(run, Run) else None
 
@@ -248,7 +233,7 @@ def _keep(run: Run) -> Run:
     return run
 
 
-def _chosen(plan: Plan) -> set[int]:
+def _list_chosen(plan: Plan) -> set[int]:
     return {at for at, planned in enumerate(plan.facts) if planned.chosen}
 
 
@@ -262,3 +247,23 @@ def _lines_of(at: int, before: PlannedFact, after: ExtractedFact) -> tuple[str, 
     if not changed:
         return ()
     return (f"plan = edit_fact(plan, {at}, plan.facts[{at}].fact.model_copy(update={changed!r}))",)
+
+
+def write_setup(setup: ReplaySetup) -> str:
+    """The Python expression of an engine over the same store that reads as this setup says."""
+    config = f"config=MemoryConfig(**{_list_changed(setup.config)!r})"
+    if setup.model is not None:
+        # In full, since the wording need not be kept anywhere.
+        prompt = f", prompt={setup.extract_prompt!r}"
+        is_shipped = setup.extract_prompt in (None, prompt_text("extract"))
+        extractor = f"LLMExtractor({setup.model!r}{'' if is_shipped else prompt})"
+        return f"MemoryEngine(engine.adapter, {setup.model!r}, extractor={extractor}, {config})"
+    if setup.extractor is not None:
+        return f"MemoryEngine(engine.adapter, extractor=engine.extractor, consolidator=engine.consolidator, {config})"
+    return f"MemoryEngine(engine.adapter, extractor=RuleExtractor(), consolidator=RuleConsolidator(), {config})"
+
+
+def _list_changed(config: MemoryConfig) -> dict[str, Any]:
+    return {
+        spec.name: getattr(config, spec.name) for spec in fields(config) if getattr(config, spec.name) != spec.default
+    }

@@ -11,22 +11,32 @@ from mnemoscope import ConfigurationError, MnemoscopeError
 from mnemoscope.connections import connection_to, may
 from mnemoscope.conversations import Conversation, Thread, Transcript, list_threads, open_checkpointer, read_thread
 
-from app.components import feedback, states
+from app.components import actions, states, url_choices
 from app.session.session import Session
 from app.text.display import counted, one_line, safe, timestamp
-from app.views.replay.source import url
-from app.views.replay.source.chosen import Chosen
-
-__all__ = ["FIND_KEY", "MORE_KEY", "OPEN_KEY", "PLACE_KEY", "THREAD_KEY", "choose"]
+from app.views.replay.source.conversation import ReplayConversation
 
 PLACE_KEY = "p_place"
+
+
 THREAD_KEY = "p_thread"
+
+
 FIND_KEY = "p_find"
+
+
 OPEN_KEY, MORE_KEY = "replay.open_place", "replay.more_threads"
+
+
 THREADS = 100
 
+
 _PASSWORD = re.compile(r"://[^/@]*:(?!\$\{\w+\}@)[^/]*@|password=", re.IGNORECASE)
+
+
 _READ = "replay.kept_thread"
+
+
 _PLACES = "replay.opened_places"
 
 
@@ -44,7 +54,7 @@ class _Read:
     conversation: Conversation | None = None
 
 
-def choose(working: Session) -> Chosen | None:
+def choose_thread(working: Session) -> ReplayConversation | None:
     """Draw where the checkpoints are and the choice of a thread; None while there is none.
 
     Place, search and thread are in the URL. A database that a URL names is opened only once somebody says so: a link
@@ -53,14 +63,14 @@ def choose(working: Session) -> Chosen | None:
     if not may(working.role, "editor"):
         st.caption("Your role is viewer, and checkpoints are opened by an editor.")
         return None
-    url.keep(PLACE_KEY)
+    url_choices.keep(PLACE_KEY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         place = st.text_input(
             "Checkpoints",
             key=PLACE_KEY,
             placeholder="checkpoints.sqlite, or postgresql://user:${PGPASSWORD}@host/database",
             help="They are opened for reading alone. A password is taken from an environment variable.",
-            on_change=_typed,
+            on_change=_take_typed,
             persist_state="session",
         ).strip()
         if st.button("Read again", key="replay.read_threads", icon=":material/refresh:", disabled=not place):
@@ -73,33 +83,33 @@ def choose(working: Session) -> Chosen | None:
     try:
         return _choose_at(place)
     except MnemoscopeError as error:
-        states.failed(error)
+        states.draw_failed(error)
         return None
 
 
-def _typed() -> None:
+def _take_typed() -> None:
     place = st.session_state[PLACE_KEY].strip()
     _open(place)
     # A password that was typed in all the same must not stand in the address of the page.
     if _PASSWORD.search(place):
         st.query_params.pop(PLACE_KEY, None)
     else:
-        url.write(PLACE_KEY, "")
+        url_choices.write(PLACE_KEY, "")
 
 
 def _open(place: str) -> None:
     st.session_state[_PLACES] = (*st.session_state.get(_PLACES, ()), place)
 
 
-def _choose_at(place: str) -> Chosen | None:
-    url.keep(FIND_KEY)
+def _choose_at(place: str) -> ReplayConversation | None:
+    url_choices.keep(FIND_KEY)
     find = st.text_input(
         "Find",
         key=FIND_KEY,
         type="search",
         persist_state="session",
         placeholder="Words that were said, or the name of a thread",
-        on_change=url.write,
+        on_change=url_choices.write,
         args=(FIND_KEY, ""),
     ).strip()
     kept = st.session_state.get(_READ)
@@ -112,21 +122,21 @@ def _choose_at(place: str) -> Chosen | None:
         return None
     # One that a URL names may be older than those listed.
     offered = [*threads, *([asked] if asked and asked not in threads and not find else [])]
-    url.follow(THREAD_KEY, offered, offered[0])
+    url_choices.follow(THREAD_KEY, offered, offered[0])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Thread",
             offered,
-            format_func=lambda id: _labelled(threads[id]) if id in threads else one_line(id, 60),
+            format_func=lambda id: _label(threads[id]) if id in threads else one_line(id, 60),
             key=THREAD_KEY,
-            on_change=url.write,
+            on_change=url_choices.write,
             args=(THREAD_KEY, offered[0]),
         )
         if kept.has_more:
             st.button(f"{THREADS} older", key=MORE_KEY, icon=":material/expand_more:", on_click=_read_more)
     if kept.has_more:
         st.caption(f"These are the {counted(len(threads), 'thread')} that were used last.")
-    return _chosen(place, _conversation(kept, name))
+    return _as_conversation(place, _conversation(kept, name))
 
 
 def _page(place: str, find: str, before: Thread | None = None) -> _Read:
@@ -140,7 +150,7 @@ def _read_more() -> None:
     try:
         older = _page(kept.place, kept.find, kept.threads[-1])
     except MnemoscopeError as error:
-        feedback.refused(error)
+        actions.refuse(error)
     else:
         st.session_state[_READ] = replace(older, threads=kept.threads + older.threads, conversation=kept.conversation)
 
@@ -154,11 +164,11 @@ def _conversation(kept: _Read, name: str) -> Conversation:
     return read
 
 
-def _chosen(place: str, conversation: Conversation) -> Chosen:
+def _as_conversation(place: str, conversation: Conversation) -> ReplayConversation:
     for note in conversation.notes:
         st.text(safe(note, 500))
     shown = "os.environ['CHECKPOINTS']" if "://" in place else repr(place)
-    return Chosen(
+    return ReplayConversation(
         source=f"thread/{conversation.id}",
         transcript=Transcript(conversation.messages, conversation.left_out, conversation.notes),
         python=f"read_thread(open_checkpointer({shown}).__enter__(), {conversation.id!r}).messages",
@@ -174,7 +184,7 @@ def _address(place: str) -> str:
     return connection_to(place).address(os.environ)
 
 
-def _labelled(thread: Thread) -> str:
+def _label(thread: Thread) -> str:
     messages = counted(thread.message_count, "message")
     opening = f"\u2068{one_line(thread.opening, 60)}\u2069" if thread.opening else "(nothing said)"
     return f"{one_line(thread.id, 40)}  ·  {opening}  ·  {messages}  ·  {timestamp(thread.last_at)}"

@@ -5,32 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from mnemoscope import MnemoscopeError
 from mnemoscope.conversations import FORMATS, Conversation, Unreadable, read_conversations
-from mnemoscope.errors import MnemoscopeError
 
 from app.text.display import counted, one_line, safe
 
-__all__ = [
-    "CONVERSATION_KEY",
-    "FORMAT_KEY",
-    "UPLOAD_KEY",
-    "Reading",
-    "Upload",
-    "choose_conversation",
-    "choose_file",
-    "choose_format",
-    "read",
-]
-
 UPLOAD_KEY = "replay.upload"
+
+
 FORMAT_KEY = "replay.format"
+
+
 CONVERSATION_KEY = "replay.conversation"
 
+
 AS_RECOGNISED = ""
+
+
 UNREADABLE_SHOWN = 20
 
+
 _KEPT = "replay.kept_upload"
+
+
 _READ = "replay.kept_reading"
+
+
 _LABELS = {row.name: row.label for row in FORMATS}
 
 
@@ -56,7 +56,7 @@ class Reading:
         return list(dict.fromkeys(each.format for each in self.conversations))
 
 
-def read(upload: Upload, format: str | None = None) -> Reading:
+def read_upload(upload: Upload, format: str | None = None) -> Reading:
     """Every conversation of the file, and every stretch that is none."""
     try:
         found = list(read_conversations(upload.data, name=upload.name, format=format))
@@ -94,7 +94,7 @@ def choose_format(upload: Upload) -> Reading:
             key=FORMAT_KEY,
             width=280,
         )
-        reading = _kept_reading(upload, format or None)
+        reading = _read_once(upload, format or None)
         _draw_found(upload, reading)
     if reading.error is not None:
         st.error("**This file cannot be read as conversations**  \nNothing else is affected.", icon=":material/error:")
@@ -112,7 +112,7 @@ def choose_conversation(reading: Reading) -> Conversation:
     chosen = st.selectbox(
         "Conversation",
         list(conversations),
-        format_func=lambda id: _labelled(conversations[id]),
+        format_func=lambda id: _label(conversations[id]),
         key=CONVERSATION_KEY,
         disabled=len(conversations) == 1,
     )
@@ -132,13 +132,13 @@ def _keep() -> None:
         st.session_state[_KEPT] = Upload(uploaded.name, uploaded.getvalue())
 
 
-def _kept_reading(upload: Upload, format: str | None) -> Reading:
+def _read_once(upload: Upload, format: str | None) -> Reading:
     kept = st.session_state.get(_READ)
     if kept is not None and kept[0] is upload and kept[1] == format:
         reading: Reading = kept[2]
         return reading
     with st.spinner("Reading the file …"):
-        reading = read(upload, format)
+        reading = read_upload(upload, format)
     st.session_state[_READ] = (upload, format, reading)
     return reading
 
@@ -163,6 +163,6 @@ def _draw_unreadable(reading: Reading) -> None:
             st.caption(f"These are the first {UNREADABLE_SHOWN} of {number:,}.")
 
 
-def _labelled(conversation: Conversation) -> str:
+def _label(conversation: Conversation) -> str:
     # Isolated, so that a title written from right to left does not turn the rest around.
     return f"\u2068{one_line(conversation.title, 80)}\u2069  ·  {counted(len(conversation.messages), 'message')}"

@@ -1,1 +1,0 @@
-"""One memory, opened."""

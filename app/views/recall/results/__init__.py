@@ -1,1 +1,0 @@
-"""What a recall returns, ranked and explained."""
