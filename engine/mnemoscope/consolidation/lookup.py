@@ -63,7 +63,7 @@ class Known:
     @property
     def taken(self) -> frozenset[str]:
         """Keys that no new memory may have. An insert over a tombstone would take that out of the trash."""
-        return self.buried | self.stored.keys()
+        return self.buried.union(self.stored)
 
 
 class Lookup:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ..conversations.messages import Message
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import Namespace
 from ..core.payloads import cleaned_object
 from ..core.text import storable
@@ -31,7 +32,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
 @dataclass(frozen=True)
-class RunFact:
+class RunFact(KeepsTuples):
     """One fact of a run: what it says and rests on, what was decided, and the memory that it led to.
 
     `target` is the key of the memory inserted, updated, kept or forgotten, `also_forgot` those withdrawn with it, and
@@ -69,7 +70,7 @@ class RunFact:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(KeepsTuples):
     """One plan as it was applied; `at` is when it was made.
 
     `source` is the caller's name for the conversation, `settings` the configuration in full, and `calls` the model

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
+from ..core.frozen import KeepsTuples
 from ..core.text import one_line, shown, storable
 from ..core.times import read_time
 from ..errors import InputError
@@ -69,7 +70,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Transcript:
+class Transcript(KeepsTuples):
     """The turns of one conversation, and a count of everything in it that no fact is taken from.
 
     `left_out` maps a kind ("image", "tool call", "system prompt", "unreadable character", "empty message", …)

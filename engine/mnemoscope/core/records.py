@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from .frozen import KeepsTuples
 from .namespaces import Namespace
 from .payloads import CONTENT, KIND, is_ours, place_of_text, text_of, with_text
 from .text import shown
@@ -81,7 +82,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(KeepsTuples):
     """One memory. Times are aware UTC; lists and dicts are to be read, not changed.
 
     `importance` is 0 to 1, or None where the item states none that can be read. `extra` holds the stored

@@ -10,6 +10,7 @@ from functools import cached_property
 import orjson
 
 from ..consolidation.runs import Run, RunFact, run_write, without_transcript
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import Namespace, show_namespace
 from ..core.payloads import text_of
 from ..core.text import normalise
@@ -30,7 +31,7 @@ _LONGEST_QUERY = 2_000
 
 
 @dataclass(frozen=True)
-class ErasureReceipt:
+class ErasureReceipt(KeepsTuples):
     """What was erased and how that was verified; it holds no content, so it can be kept and shown.
 
     `refs` are the places concerned: the memories named, where they were moved from, and what was merged into them.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from langgraph.store.base import BaseStore
 
 from ..config import MemoryConfig
-from ..consolidation.plan import Plan
+from ..consolidation.plan import Plan, check_plan
 from ..consolidation.planner import Planner
 from ..consolidation.remember import (
     Applied,
@@ -410,7 +410,7 @@ class MemoryEngine:
             InputError: nothing was withheld there, or the plan holds that fact already.
         """
         check_by(actor)
-        check_kind("plan", plan, Plan)
+        check_plan(plan)
         check_all("let_in", let_in, int)
         return replan(Planner(self._context), plan, let_in, actor or self.actor)
 
@@ -425,7 +425,7 @@ class MemoryEngine:
             ModelError: the plan is of a failed extraction.
         """
         check_by(actor)
-        check_kind("plan", plan, Plan)
+        check_plan(plan)
         return apply_plan(self._context, plan, actor)
 
     aapply = apply.asynchronous()

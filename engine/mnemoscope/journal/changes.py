@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import RESERVED_ROOT, Namespace
 from ..core.payloads import CONTENT, text_of
 from ..core.records import MemoryRecord
@@ -82,7 +83,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(KeepsTuples):
     """One journal entry: what an item was, what it became, who did it, why, and when.
 
     `before` and `after` are stored values, None where there was (or is) no item. `group` is shared by the

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import Namespace, NamespaceLike, read_namespace
 from ..core.text import shown
 from ..core.times import Clock, read_time, to_iso, utc_now
@@ -29,7 +30,7 @@ _FIELDS = ("query", "namespace", "expected", "unwanted", "note", "created_at")
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(KeepsTuples):
     """A query in a namespace, with what should be recalled.
 
     An entry of `expected` or `unwanted` is the key of a memory, or else its text, letter for letter but for case

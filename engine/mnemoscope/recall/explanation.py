@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import Namespace
 from ..core.records import MemoryRecord
 from ..core.text import one_line
@@ -52,7 +53,7 @@ class PartStanding:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(KeepsTuples):
     """What became of one memory in one recall, in numbers and, by `sentences`, in words.
 
     `place` counts, from 1, by score among the `visible` memories that pass every filter; `needed` is the score

@@ -17,6 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore
 from numpy.typing import NDArray
 
+from ..core.frozen import KeepsTuples
 from ..core.namespaces import Namespace
 
 __all__ = [
@@ -74,7 +75,7 @@ NULL = Null.NULL
 
 
 @dataclass(frozen=True, slots=True)
-class StoredItem:
+class StoredItem(KeepsTuples):
     """One item as it is in the store. Times are aware UTC. `value` is the caller's own copy.
 
     `text_field` is the field that holds the text of items of others there, where the connection names one.
