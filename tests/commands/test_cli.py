@@ -11,7 +11,9 @@ from click.testing import CliRunner, Result
 from app.session import connections
 from app.session.settings import VARIABLES, Settings
 from app.shell import server, trial
-from app.shell.command import COMMANDS, mnemoscope
+from app.shell.command import COMMANDS, load_command, mnemoscope
+
+LOADED = [load_command(name) for name in COMMANDS]
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_a_password_on_the_command_line_is_refused_and_not_repeated() -> None:
     assert "hunter2" not in result.output
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", LOADED, ids=lambda command: command.name)
 def test_every_command_and_option_has_help(command: Any) -> None:
     assert command.help
     options = [each for each in command.params if isinstance(each, click.Option)]

@@ -17,12 +17,14 @@ from mnemoscope import MemoryConfig
 
 from app.components import code
 from app.session.settings import VARIABLES
-from app.shell.command import SCRIPTS
+from app.shell.command import SCRIPTS, load_command
 from app.text.shell_words import quoted
 from app.views.recall import agent
 from app.views.recall.filters import RecallFilters
 from app.views.recall.query import RecallQuery
 from app.views.recall.sliders import RankingSettings
+
+LOADED = [load_command(name) for name in SCRIPTS]
 
 BASH = shutil.which("bash")
 
@@ -42,7 +44,7 @@ def parsed(line: str) -> tuple[str, dict[str, object]]:
     """The command of a line and what its parameters become, as the command line itself parses them."""
     words = shlex.split(line)
     assert words[0] == "mnemoscope"
-    command = next(each for each in SCRIPTS if each.name == words[1])
+    command = load_command(words[1])
     context = command.make_context(words[1], words[2:], resilient_parsing=False)
     return str(command.name), context.params
 
@@ -106,6 +108,6 @@ def test_a_shell_reads_any_text_as_one_word(text: str) -> None:
     assert said.decode() == text
 
 
-@pytest.mark.parametrize("command", SCRIPTS, ids=lambda each: str(each.name))
+@pytest.mark.parametrize("command", LOADED, ids=lambda each: str(each.name))
 def test_every_command_is_there(command: click.Command) -> None:
     assert command.callback is not None

@@ -13,7 +13,9 @@ from click.testing import CliRunner, Result
 from mnemoscope import ExtractedFact
 from mnemoscope.connections import connection_to, open_connection
 
-from app.shell.command import SCRIPTS, mnemoscope
+from app.shell.command import SCRIPTS, load_command, mnemoscope
+
+LOADED = [load_command(name) for name in SCRIPTS]
 
 ANA = ("memories", "ana")
 Invoke = Callable[..., Result]
@@ -354,7 +356,7 @@ def test_a_named_connection_of_the_file_is_used_within_its_namespaces(store: Pat
     assert (unknown.exit_code, "There is no connection 'nowhere'" in unknown.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("command", SCRIPTS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", LOADED, ids=lambda command: command.name)
 def test_every_command_says_how_it_is_used(command: Any) -> None:
     result = CliRunner().invoke(mnemoscope, [command.name, "--help"])
     assert result.exit_code == 0

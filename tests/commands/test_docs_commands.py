@@ -7,14 +7,16 @@ from pathlib import Path
 import click
 import pytest
 
-from app.shell.command import SCRIPTS
+from app.shell.command import SCRIPTS, load_command
+
+LOADED = [load_command(name) for name in SCRIPTS]
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
 ROWS = {line.split("`")[1]: line.split("|") for line in TEXT.splitlines() if line.startswith("| `")}
-OPTIONS = [(command, option) for command in SCRIPTS for option in command.params if isinstance(option, click.Option)]
+OPTIONS = [(command, option) for command in LOADED for option in command.params if isinstance(option, click.Option)]
 
 
-@pytest.mark.parametrize("command", SCRIPTS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", LOADED, ids=lambda command: command.name)
 def test_every_command_for_scripts_has_a_row_that_names_its_argument(command: click.Command) -> None:
     arguments = [each.name.upper() for each in command.params if isinstance(each, click.Argument) and each.name]
     assert ROWS[str(command.name)][1].strip() == " ".join([f"`{command.name}`", *arguments])

@@ -11,12 +11,14 @@ from mnemoscope.config import KNOBS
 from mnemoscope.connections import CONNECTION_KEYS, SCHEMES, TOP_KEYS, load_connections
 
 from app.session.settings import VARIABLES
-from app.shell.command import COMMANDS, SCRIPTS
+from app.shell.command import COMMANDS, SCRIPTS, load_command
+
+LOADED = [load_command(name) for name in COMMANDS]
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 TABLE_LINES = [line for line in TEXT.splitlines() if line.startswith("|")]
 ROWS = {line.split("|")[1].strip(): line for line in TABLE_LINES if line.startswith("| `")}
-OPTIONS = [(command, option) for command in COMMANDS if command not in SCRIPTS for option in command.params]
+OPTIONS = [(command, option) for command in LOADED if command.name not in SCRIPTS for option in command.params]
 
 
 @pytest.mark.parametrize("name", [*CONNECTION_KEYS, *KNOBS])
@@ -34,7 +36,7 @@ def test_every_kind_of_address_is_named(scheme: str) -> None:
     assert re.search(rf"`{re.escape(scheme)}:", TEXT)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", LOADED, ids=lambda command: command.name)
 def test_every_command_has_a_row(command: object) -> None:
     assert f"`{command.name}`" in ROWS  # type: ignore[attr-defined]
 

@@ -8,10 +8,9 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
@@ -30,6 +29,9 @@ from ..models.prompts import PromptBook
 from ..stores.choice import adapt
 from ..stores.view import View, Watcher
 from .config import Connection
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = ["OpenedStore", "embedder_of", "engine_over", "is_shared", "next_dimensions", "open_connection", "open_store"]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
-
-import snowballstemmer
+from functools import cache, lru_cache
 
 __all__ = ["BASES", "is_unspaced", "tokenise"]
 
@@ -29,8 +27,6 @@ _SEPARATOR = r"\s,…–—―•·|;\"“”„«»‹›()\[\]{}<>、。〜「
 _OTHER = rf"[^{_UNSPACED}{_SEPARATOR}]+"
 _CHUNK = re.compile(rf"([{_UNSPACED}]+)|({_OTHER}(?:(?<=\d),(?=\d){_OTHER})*)")
 
-_MARKS = "".join(chr(code) for code in range(0x300, 0x1F000) if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me"))
-_WORD = re.compile(rf"(?:[^\W_][{_MARKS}]*)+|[^\w\s\x00-\xbf]")
 
 _EDGES = "'`*.!?:~¡¿’‘‚´"
 _APOSTROPHES = str.maketrans("’‘ʼ＇", "''''")
@@ -48,6 +44,14 @@ those through to too under until up us ve very was wasn we were weren what when 
 whose why will with would wouldn you your yours yourself yourselves
 """
 _STOP_WORDS = frozenset(_STOP_LIST.split())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """A word with the combining marks on its letters, or a symbol; cached, for it looks at every character there is."""
+    every = map(chr, range(0x300, 0x1F000))
+    marks = "".join(character for character in every if unicodedata.category(character) in ("Mn", "Mc", "Me"))
+    return re.compile(rf"(?:[^\W_][{marks}]*)+|[^\w\s\x00-\xbf]")
 
 
 def tokenise(text: str) -> list[str]:
@@ -83,7 +87,7 @@ def _known_tokens(chunk: str) -> tuple[str, ...]:
 
 def _chunk_tokens(chunk: str) -> Iterator[str]:
     whole = chunk.strip(_EDGES)
-    parts = [whole] if whole.isalnum() else _WORD.findall(whole)
+    parts = [whole] if whole.isalnum() else _word().findall(whole)
     if parts and parts != [whole]:
         yield whole[:_LONGEST]
     for part in parts:
@@ -96,6 +100,8 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word
     # A stemmer holds the word it works on, so threads must not share one.
+    import snowballstemmer
+
     stemmed: str = snowballstemmer.stemmer("english").stemWord(BASES.get(word, word))
     return stemmed
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from langchain.embeddings import init_embeddings
 from langchain_core.embeddings import Embeddings
 
 from ..core.imports import PYTHON_PREFIX, built_by
@@ -33,6 +32,8 @@ def load_embeddings(name: str) -> Embeddings:
     if name.startswith(PYTHON_PREFIX):
         return built_by(name, Embeddings)  # type: ignore[type-abstract]
     try:
+        from langchain.embeddings import init_embeddings
+
         embeddings: Embeddings = init_embeddings(name)
     except _refusals() as error:
         raise ConfigurationError(

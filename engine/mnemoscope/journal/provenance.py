@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
-from langgraph.runtime import get_runtime
+from typing import TYPE_CHECKING, Any
 
 from ..core.text import one_line, storable
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
 
 __all__ = ["ambient", "came_from", "thread_of"]
 
@@ -25,6 +24,8 @@ def came_from(what: str, config: RunnableConfig | None) -> str:
 
 def ambient() -> RunnableConfig | None:
     """The configuration of the graph's run in which this is called; None outside of any."""
+    from langgraph.config import get_config
+
     try:
         return get_config()
     except RuntimeError:
@@ -43,6 +44,8 @@ def _run_of(config: Mapping[str, Any]) -> object:
 
 
 def _running() -> object:
+    from langgraph.runtime import get_runtime
+
     try:
         information = getattr(get_runtime(), "execution_info", None)
     except (RuntimeError, KeyError):

@@ -15,20 +15,19 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain.chat_models import init_chat_model
-from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel
 
 from ..core.execution import Step, Steps
 from ..errors import ConfigurationError, ModelCall, ModelError
 from .answers import ListForm, Reading, raw_text, read_answer, reported_cost
 from .failures import answer_within, failure_of, is_unsupported, seconds_to_wait
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable, RunnableConfig
 
 __all__ = [
     "CALLS_A_QUESTION",
@@ -90,11 +89,16 @@ def load_model(model: Any) -> BaseChatModel:
     Raises:
         ConfigurationError: it is neither, or the provider's client cannot be built: no package, no key, no such name.
     """
+    from langchain_core.language_models import BaseChatModel
+
     if isinstance(model, BaseChatModel):
         return model
     if not isinstance(model, str):
         raise ConfigurationError(f"A model is a name such as 'anthropic:…' or a LangChain chat model, got {model!r}.")
     try:
+        # Slow to import, and an engine that is given its model, or works by rules, never needs it.
+        from langchain.chat_models import init_chat_model
+
         loaded = init_chat_model(model)
     # Every provider's client has errors of its own; OpenAI's for a missing key is no ValueError.
     except Exception as error:
@@ -256,6 +260,10 @@ def _unstreamed() -> RunnableConfig:
     Without it, whoever streams the graph around the call would see its JSON as chat. Tracers and token counters keep
     seeing the call.
     """
+    from langchain_core.callbacks import BaseCallbackManager
+    from langchain_core.runnables import ensure_config
+    from langgraph.constants import TAG_NOSTREAM
+
     callbacks = ensure_config().get("callbacks")
     # The tag hides the call from `stream_mode="messages"`. `astream_events` tells of every call whatever its tags, and
     # its handlers also make the client stream; they are known by the method that taps a run's output.
