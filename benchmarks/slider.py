@@ -28,7 +28,7 @@ from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.stores import Write
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.driving import settle, start_server
+from tests.browser.driving import settle, start_server, watch
 
 MOVES = 15
 _WATCH = """
@@ -122,10 +122,11 @@ def main() -> None:
         engine = open_connection(connection_to(str(path), embedder="hashing"))
         python = in_python(engine)
         engine.close()
-        server = start_server(path, "--embedder", "hashing", folder=Path(folder))
+        server = start_server("--store", str(path), "--embedder", "hashing", folder=Path(folder))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=arguments.chromium, args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1360, "height": 850})
+            watch(page)
             page.goto(f"{server.address}/recall?ns=memories&ns=ana&r_q=memory+w001+w002")
             settle(page)
             chromium = in_browser(page)

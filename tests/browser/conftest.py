@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mnemoscope.embedding import BundledEmbeddings
+from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
-from tests.browser.driving import Server, settle, start_server
+from tests.browser.driving import Server, configure, settle, start_server, watch
 
 HERE = Path(__file__).resolve().parent
 CHROMIUM = os.environ.get("MNEMOSCOPE_CHROMIUM", "/usr/bin/chromium")
@@ -28,24 +30,54 @@ _ELSEWHERE = re.compile(r"^(?!http://127\.0\.0\.1[:/]|data:|blob:)")
 _EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)")
 
 
+# Before xdist, which reads the groups here too.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+@pytest.fixture(scope="session")
+def share(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
+    """A function that shows a store on the running dashboard of these options, and starts one where none runs."""
+    running: dict[tuple[str, ...], tuple[Path, Server]] = {}
+
+    def show(store: Path, *options: str, **keys: str) -> Server:
+        if options not in running or running[options][1].process.poll() is not None:
+            folder = tmp_path_factory.mktemp("server")
+            configure(folder, store, **keys)
+            running[options] = folder, start_server(*options, folder=folder)
+        elif "--write" in options and not store.exists():
+            # As a start does; a dashboard that runs already asks before it makes a file.
+            open_sqlite(store, embeddings=BundledEmbeddings()).conn.close()
+        folder, server = running[options]
+        configure(folder, store, **keys)
+        return server
+
+    yield show
+    for _, server in running.values():
+        server.stop()
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """A function that starts the dashboard: `serve(store, "--write")` gives a `Server` that answers."""
-    servers: list[Server] = []
+def serve(tmp_path: Path, share: Callable[..., Server]) -> Iterator[Callable[..., Server]]:
+    """A function that serves a store by the dashboard: `serve(store, "--write", queue="queue.sqlite")`.
 
-    def start(store: Path, *options: str) -> Server:
-        servers.append(start_server(store, *options, folder=tmp_path))
-        return servers[-1]
+    Keywords are further keys of its connection. A dashboard of `own` is started for this test alone and may be
+    stopped; any option but `--write` needs one. The others are shared.
+    """
+    own_servers: list[Server] = []
+
+    def start(store: Path, *options: str, own: bool = False, **keys: str) -> Server:
+        if own or set(options) - {"--write"}:
+            own_servers.append(start_server("--store", str(store), *options, folder=tmp_path))
+            return own_servers[-1]
+        return share(store, *options, **keys)
 
     yield start
-    for server in servers:
+    for server in own_servers:
         server.stop()
 
 
@@ -74,6 +106,7 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Page]]:
         )
         contexts.append(context)
         page = context.new_page()
+        watch(page)
         page.route(_ELSEWHERE, lambda route: _refuse(route, faults))
         page.on("console", lambda message: _note(message, faults))
         page.on("pageerror", lambda error: faults.append(f"page error: {error}"))

@@ -12,7 +12,7 @@ from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, check, click, fill, open_address, shot, upload
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -36,13 +36,12 @@ def test_upload_compare_correct_commit_two_of_five_see_the_evidence_and_undo_the
     file.write_text(json.dumps([{"role": "user", "content": text} for text in TALK]), encoding="utf-8")
     page = visit(f"{serve(store, '--write').address}/replay?ns=memories&ns=eve")
 
-    upload(page, file)
+    offer(page, file)
     compare(page)
     assert read(store) == ({}, [])
 
-    page.get_by_role("button", name="Correct and commit this one").first.click()
+    click(page.get_by_role("button", name="Correct and commit this one").first)
     expect(page.locator(".st-key-replay-figures")).to_be_visible()
-    settle(page)
     correct(page, 1, CORRECTED)
     commit_two_of_five(page)
     records, changes = read(store)
@@ -52,12 +51,11 @@ def test_upload_compare_correct_commit_two_of_five_see_the_evidence_and_undo_the
     assert len({change.group for change in changes}) == 1
 
     open_in_browse(page, records[CORRECTED])
-    page.get_by_role("link", name="Take back the whole run").click()
+    click(page.get_by_role("link", name="Take back the whole run"))
     expect(page.get_by_role("heading", name="Goes back: 2 memories")).to_be_visible()
     assert f"h_run={run}" in page.url
-    settle(page)
     shot(page, "replay-undo-run")
-    page.get_by_role("button", name="Take back 2 memories").click()
+    click(page.get_by_role("button", name="Take back 2 memories"))
     expect(page.get_by_text("There is nothing to take back")).to_be_visible()
     records, after = read(store)
     assert records == {}
@@ -65,52 +63,44 @@ def test_upload_compare_correct_commit_two_of_five_see_the_evidence_and_undo_the
     assert {change.undoes for change in after[:2]} == {change.id for change in changes}
 
 
-def upload(page: Page, file: Path) -> None:
-    page.get_by_text("A file", exact=True).click()
-    page.locator("input[type=file]").set_input_files(file)
+def offer(page: Page, file: Path) -> None:
+    click(page.get_by_text("A file", exact=True))
+    upload(page, file)
     expect(page.get_by_text("1 conversation.")).to_be_visible()
-    settle(page)
 
 
 def compare(page: Page) -> None:
-    page.get_by_text("Two setups", exact=True).click()
-    page.get_by_role("button", name="Compare", exact=True).click()
+    click(page.get_by_text("Two setups", exact=True))
+    click(page.get_by_role("button", name="Compare", exact=True))
     expect(page.get_by_text("0 differences in 5 facts")).to_be_visible()
-    settle(page)
     shot(page, "replay-two-setups")
 
 
 def correct(page: Page, at: int, text: str) -> None:
-    page.locator(f".st-key-replay-card-{at}").get_by_role("button", name="Open").click()
+    click(page.locator(f".st-key-replay-card-{at}").get_by_role("button", name="Open"))
     expect(page.locator(".st-key-replay-fact")).to_be_visible()
-    settle(page)
-    page.get_by_text("Correct this fact").click()
-    settle(page)
-    page.get_by_role("textbox", name="Text").fill(text)
-    page.get_by_role("button", name="Change the plan").click()
+    click(page.get_by_text("Correct this fact"))
+    fill(page.get_by_role("textbox", name="Text"), text)
+    click(page.get_by_role("button", name="Change the plan"))
     expect(page.locator(".st-key-replay-fact")).to_contain_text(text)
-    settle(page)
-    page.get_by_text("All facts", exact=True).click()
-    settle(page)
+    click(page.get_by_text("All facts", exact=True))
 
 
 def commit_two_of_five(page: Page) -> None:
-    page.get_by_role("button", name="Tick none").click()
+    click(page.get_by_role("button", name="Tick none"))
     expect(page.get_by_role("button", name="Commit 0 of 5 facts")).to_be_disabled()
     for number, at in enumerate((0, 1), start=1):
-        settle(page)
-        page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox").check(force=True)
+        check(page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox"))
         expect(page.get_by_role("button", name=f"Commit {number} of 5 facts")).to_be_enabled()
-    page.get_by_role("button", name="Commit 2 of 5 facts").click()
+    click(page.get_by_role("button", name="Commit 2 of 5 facts"))
     expect(page.get_by_text("This plan was committed: 2 changes")).to_be_visible()
 
 
 def open_in_browse(page: Page, record: MemoryRecord) -> None:
-    page.get_by_role("link", name="See it in Browse").click()
+    click(page.get_by_role("link", name="See it in Browse"))
     expect(page.get_by_role("heading", name="Browse")).to_be_visible()
     expect(page.get_by_text(CORRECTED).or_(page.get_by_text("User lives in Oslo")).first).to_be_attached()
-    settle(page)
-    page.goto(f"{page.url}&b_key={record.key}&b_in=memories&b_in=eve")
+    open_address(page, f"{page.url}&b_key={record.key}&b_in=memories&b_in=eve")
     panel = page.locator(".st-key-browse-detail")
     expect(panel.get_by_text("“I play the cello.”")).to_be_visible()
     expect(panel.get_by_text("User: I play the cello.")).to_be_visible()

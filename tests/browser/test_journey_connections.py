@@ -12,7 +12,7 @@ from mnemoscope.connections import connection_to, open_connection
 from playwright.sync_api import Page, expect
 
 from app.session.navigation import PAGES
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, click, go_to, shot
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -47,14 +47,11 @@ def everything(path: Path) -> tuple[Any, str]:
 
 def test_looking_at_every_page_leaves_the_file_as_it_was(serve: Serve, visit: Visit, seeded_file: Path) -> None:
     before = everything(seeded_file)
-    server = serve(seeded_file)
+    server = serve(seeded_file, own=True)
     page = visit(server.address)
     for row in PAGES[1:]:
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=row.title, exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(row.title)
-        settle(page)
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Recall").click()
-    settle(page)
+        go_to(page, row.title)
+    go_to(page, "Recall")
     other = visit(f"{server.address}/recall?r_q=Where+does+Ana+live%3F")
     page.close()
     other.close()
@@ -86,7 +83,7 @@ def test_a_connection_is_tried_on_its_page_and_looked_over_on_health(
 ) -> None:
     server = serve(seeded_file, "--config", str(configuration))
     page = visit(f"{server.address}/connect?c=away", dark=dark, height=1300)
-    page.get_by_role("button", name="Try it").click()
+    click(page.get_by_role("button", name="Try it"))
     expect(page.get_by_text("Reachable failed.")).to_be_visible()
     expect(page.get_by_text("${AWAY_PASSWORD}").first).to_be_visible()
     assert SECRET not in page.content()
@@ -98,6 +95,5 @@ def test_a_connection_is_tried_on_its_page_and_looked_over_on_health(
 
 
 def choose(page: Page, name: str) -> None:
-    page.get_by_role("combobox", name="Connection").click()
-    page.get_by_role("option", name=name, exact=True).click()
-    settle(page)
+    click(page.get_by_role("combobox", name="Connection"))
+    click(page.get_by_role("option", name=name, exact=True))

@@ -16,8 +16,8 @@ from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Page, expect
 from stores_fixture import sqlite_rows
 
-from tests.browser.driving import Server, settle, shot
-from tests.browser.test_journey_browse import LISBON, SHORT, TEA, click, table, tick
+from tests.browser.driving import Server, click, click_row, fill, shot, table, tick_row
+from tests.browser.test_journey_browse import LISBON, SHORT, TEA
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -75,11 +75,11 @@ def test_a_memory_and_its_recalls_appear_in_browse_while_what_is_ticked_stays(
 ) -> None:
     page = visit(f"{address}/browse?{QUERY}")
     page.evaluate("window.sameDocument = true")
-    tick(page, TEA)
+    tick_row(page, TEA)
     agent.remembers(SAYS)
     row(page, PORTO)
     expect(page.get_by_role("button", name="Forget 1")).to_be_visible()
-    click(page, SHORT)
+    click_row(page, SHORT)
     panel = page.locator(".st-key-browse-detail")
     expect(panel).to_contain_text("never")
     agent.does("say Why are short answers preferred?")
@@ -89,18 +89,18 @@ def test_a_memory_and_its_recalls_appear_in_browse_while_what_is_ticked_stays(
 
 def test_an_open_edit_is_not_lost_and_the_page_catches_up_afterwards(address: str, visit: Visit, agent: Agent) -> None:
     page = visit(f"{address}/browse?{QUERY}")
-    click(page, LISBON)
+    click_row(page, LISBON)
     panel = page.locator(".st-key-browse-detail")
-    panel.get_by_role("button", name="Edit").click()
+    click(panel.get_by_role("button", name="Edit"))
     text = panel.get_by_role("textbox", name="Text")
-    text.fill("Ana lives in Braga")
+    fill(text, "Ana lives in Braga")
     expect(page.get_by_title("Paused because you are editing.")).to_have_text("Paused: editing")
     agent.remembers(SAYS)
     page.wait_for_timeout(6_000)
     expect(text).to_have_value("Ana lives in Braga")
     expect(page.get_by_text("5 memories")).to_be_hidden()
     shot(page, "live-paused")
-    panel.get_by_role("button", name="Save").click()
+    click(panel.get_by_role("button", name="Save"))
     expect(panel).to_contain_text("Ana lives in Braga")
     row(page, PORTO)
 
@@ -125,15 +125,14 @@ def test_live_is_switched_off_and_on_and_a_page_that_follows_writes_nothing(
     address: str, visit: Visit, agent: Agent, seeded_file: Path
 ) -> None:
     page = visit(f"{address}/browse?{QUERY}")
-    page.get_by_role("button", name="Live", exact=True).click()
+    click(page.get_by_role("button", name="Live", exact=True))
     expect(page.get_by_role("button", name="Live is off")).to_be_visible()
     agent.remembers(SAYS)
     before = sqlite_rows(seeded_file)
     page.wait_for_timeout(6_000)
     expect(page.get_by_text("4 memories").first).to_be_visible()
-    page.get_by_role("button", name="Live is off").click()
+    click(page.get_by_role("button", name="Live is off"))
     row(page, PORTO)
-    settle(page)
     page.wait_for_timeout(6_000)
     assert sqlite_rows(seeded_file) == before
 
@@ -141,7 +140,7 @@ def test_live_is_switched_off_and_on_and_a_page_that_follows_writes_nothing(
 def test_a_table_that_was_scrolled_stays_where_it_was(
     address: str, visit: Visit, agent: Agent, seeded_file: Path
 ) -> None:
-    fill(seeded_file, 60)
+    add_notes(seeded_file, 60)
     page = visit(f"{address}/browse?{QUERY}", height=700)
     scroller = table(page).locator(".dvn-scroller")
     scroller.evaluate("grid => { grid.scrollTop = 500 }")
@@ -149,7 +148,6 @@ def test_a_table_that_was_scrolled_stays_where_it_was(
     page.wait_for_timeout(1_000)
     agent.remembers(SAYS)
     expect(page.get_by_text("65 memories").first).to_be_visible()
-    settle(page)
     deadline = time.monotonic() + 20
     while scroller.evaluate("grid => grid.scrollTop") != 500 and time.monotonic() < deadline:
         page.wait_for_timeout(200)
@@ -157,7 +155,7 @@ def test_a_table_that_was_scrolled_stays_where_it_was(
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 120
 
 
-def fill(path: Path, count: int) -> None:
+def add_notes(path: Path, count: int) -> None:
     store = open_sqlite(str(path), embeddings=BundledEmbeddings())
     engine = MemoryEngine(store, extractor=RuleExtractor(), consolidator=RuleConsolidator())
     facts = [ExtractedFact(content=f"Ana keeps note {number}.") for number in range(count)]

@@ -14,7 +14,7 @@ from mnemoscope.models import PromptBook, prompt_version
 from openai_server import OpenAIServer, says
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, click, open_address, shot, upload, write
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -50,43 +50,37 @@ def test_a_wording_is_measured_kept_used_and_found_again_from_a_memory(
         keep_and_use(page)
         assert used_in(store) == OWN
         commit(page, f"{address}/replay?ns=memories&ns=eve&p_from=upload", talk)
-        page.goto(f"{address}/browse?ns=memories&ns=eve&b_key={key_in(store)}&b_in=memories&b_in=eve")
-        page.get_by_role("link", name="The prompt it followed to extract").click()
+        open_address(page, f"{address}/browse?ns=memories&ns=eve&b_key={key_in(store)}&b_in=memories&b_in=eve")
+        click(page.get_by_role("link", name="The prompt it followed to extract"))
         expect(page.locator("textarea").first).to_have_value(OWN)
         assert f"p_prompt={prompt_version(OWN)}" in page.url
 
 
 def measure(page: Page, file: Path) -> None:
     area = page.locator("textarea").first
-    area.fill(OWN)
-    area.press("Control+Enter")
+    write(area, OWN, "Control+Enter")
     expect(page.get_by_text("This wording is not kept yet.")).to_be_visible()
-    page.locator("input[type=file]").set_input_files(file)
+    upload(page, file)
     expect(page.get_by_text("On 1 file")).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Measure this wording").click()
+    click(page.get_by_role("button", name="Measure this wording"))
     expect(page.get_by_text("Of 1 conversation: 1 better")).to_be_visible()
-    settle(page)
     shot(page, "replay-prompt")
 
 
 def keep_and_use(page: Page) -> None:
-    page.get_by_role("button", name="Keep as a version").click()
+    click(page.get_by_role("button", name="Keep as a version"))
     expect(page.get_by_text("This wording is kept, and not in use.")).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Put to use").click()
+    click(page.get_by_role("button", name="Put to use"))
     expect(page.get_by_text("This wording is kept, and in use.")).to_be_visible()
 
 
 def commit(page: Page, address: str, talk: Path) -> None:
-    page.goto(address)
-    page.locator("input[type=file]").set_input_files(talk)
+    open_address(page, address)
+    upload(page, talk)
     expect(page.get_by_text("1 conversation.")).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Plan", exact=True).click()
+    click(page.get_by_role("button", name="Plan", exact=True))
     expect(page.locator(".st-key-replay-figures")).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Commit", exact=True).click()
+    click(page.get_by_role("button", name="Commit", exact=True))
     expect(page.get_by_text("This plan was committed: 1 change")).to_be_visible()
 
 

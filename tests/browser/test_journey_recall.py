@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from stores_fixture import sqlite_rows
 
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, click, press, shot, write
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -27,32 +27,29 @@ def row_of(page: Page, text: str) -> Locator:
 
 def nudge(page: Page, parameter: str, key: str) -> None:
     page.locator(f".st-key-{parameter} input[type=range]").focus()
-    page.keyboard.press(key)
+    press(page, key)
 
 
 def test_a_missing_memory_is_found_explained_and_brought_in_and_nothing_is_written(
     serve: Serve, visit: Visit, seeded_file: Path
 ) -> None:
     before = sqlite_rows(seeded_file)
-    server = serve(seeded_file)
+    server = serve(seeded_file, own=True)
     page = visit(server.address + HERE)
-    page.get_by_placeholder("Ask what the agent would ask").fill(QUERY)
-    page.keyboard.press("Enter")
+    write(page.get_by_placeholder("Ask what the agent would ask"), QUERY)
     expect(row_of(page, "Ana lives in Lisbon.")).to_contain_text("1")
     limit = page.locator(".st-key-r_k input")
-    limit.fill("1")
-    limit.press("Enter")
+    write(limit, "1")
     expect(page.get_by_text("Not returned: 3 memories")).to_be_visible()
     missing = row_of(page, "Ana prefers short answers.")
-    missing.get_by_role("button", name="Explain").click()
+    click(missing.get_by_role("button", name="Explain"))
     expect(missing.get_by_text("It is not returned: score")).to_be_visible()
     shot(page, "recall-explained")
-    missing.get_by_role("button", name="Raise the limit from 1 to").click()
+    click(missing.get_by_role("button", name="Raise the limit from 1 to"))
     expect(missing.get_by_text("It is returned, at place")).to_be_visible()
-    missing.get_by_role("link", name="Open in Browse").click()
+    click(missing.get_by_role("link", name="Open in Browse"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Browse")
     assert "b_key=" in page.url
-    settle(page)
     page.close()
     server.stop()
     assert sqlite_rows(seeded_file) == before
@@ -66,7 +63,7 @@ def test_a_slider_changes_bars_scores_and_the_url(serve: Serve, visit: Visit, se
     expect(first).to_have_attribute("aria-label", re.compile("importance 0.800 × 1 = 0.800"))
     expect(page.get_by_text("The agent uses the stored profile, not this.")).to_be_visible()
     assert "r_i=1" in page.url
-    page.get_by_role("button", name="Reset").click()
+    click(page.get_by_role("button", name="Reset"))
     expect(first).to_have_attribute("aria-label", old or "")
     assert "r_i=" not in page.url
 
@@ -77,7 +74,7 @@ def test_a_link_opens_query_settings_and_the_chosen_memory(
 ) -> None:
     address = serve(seeded_file).address
     page = visit(f"{address}{HERE}&r_q={QUERY}&r_s=0.9&r_k=2")
-    rows(page).nth(2).get_by_role("button", name="Explain").click()
+    click(rows(page).nth(2).get_by_role("button", name="Explain"))
     expect(page.get_by_text("It is not returned: score")).to_be_visible()
     again = visit(page.url, dark=dark)
     expect(again.get_by_text("It is not returned: score")).to_be_visible()
@@ -90,7 +87,6 @@ def test_hostile_text_is_shown_as_it_is(serve: Serve, visit: Visit, seeded_file:
     expect(
         page.get_by_text("**bold** <b>html</b> ![x](http://example.invalid/x.png) <U+202E>exe").first
     ).to_be_visible()
-    settle(page)
     assert page.locator("[data-testid=stMain] img").count() == 0
 
 
@@ -122,8 +118,7 @@ def test_ranking_follows_a_slider_while_it_is_dragged_and_the_page_once_it_is_le
     expect(plain).not_to_have_value("0.3")
     assert "r_r=" in page.url
     expect(panel.locator("label", has_text="Recency").locator("output")).to_have_text(str(float(plain.input_value())))
-    settle(page)
     slider.focus()
-    page.keyboard.press("Home")
+    press(page, "Home")
     expect(plain).to_have_value("0")
     expect(rows(page).first.get_by_role("img")).to_have_attribute("aria-label", re.compile("× 0 = 0.000"))

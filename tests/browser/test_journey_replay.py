@@ -11,7 +11,7 @@ from mnemoscope.embedding import BundledEmbeddings
 from mnemoscope.stores.sqlite import open_sqlite
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, check, click, press, shot, upload
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -34,9 +34,8 @@ def remembered(store: Path) -> list[MemoryRecord]:
 
 
 def plan(page: Page) -> None:
-    page.get_by_role("button", name="Plan", exact=True).click()
+    click(page.get_by_role("button", name="Plan", exact=True))
     expect(page.locator(".st-key-replay-figures")).to_be_visible()
-    settle(page)
 
 
 def test_two_facts_of_a_replay_are_committed_and_undone(serve: Serve, visit: Visit, tmp_path: Path) -> None:
@@ -45,19 +44,18 @@ def test_two_facts_of_a_replay_are_committed_and_undone(serve: Serve, visit: Vis
     plan(page)
     assert remembered(store) == []
     shot(page, "replay-planned")
-    page.get_by_role("button", name="Tick none").click()
+    click(page.get_by_role("button", name="Tick none"))
     expect(page.get_by_role("button", name="Commit 0 of 8 facts")).to_be_disabled()
     for number, at in enumerate((1, 3), start=1):
-        settle(page)
-        page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox").check(force=True)
+        check(page.locator(f".st-key-replay-card-{at}").get_by_role("checkbox"))
         expect(page.get_by_role("button", name=f"Commit {number} of 8 facts")).to_be_enabled()
-    page.get_by_role("button", name="Commit 2 of 8 facts").click()
+    click(page.get_by_role("button", name="Commit 2 of 8 facts"))
     expect(page.get_by_text("This plan was committed: 2 changes")).to_be_visible()
     first, second = remembered(store)
     assert [first.content, second.content] == ["User enjoys museums now", "User left Farfetch for Ubisoft"]
     assert [each.quote for each in second.evidence] == ["I also left Farfetch for Ubisoft"]
     assert [each.message_ids for each in second.evidence] == [["ana-moves-to-lyon:3"]]
-    page.get_by_role("button", name="Undo").click()
+    click(page.get_by_role("button", name="Undo"))
     expect(page.get_by_text("was committed and then undone: 2 changes")).to_be_visible()
     assert remembered(store) == []
 
@@ -65,11 +63,11 @@ def test_two_facts_of_a_replay_are_committed_and_undone(serve: Serve, visit: Vis
 def test_a_quote_in_the_transcript_opens_its_fact(serve: Serve, visit: Visit, tmp_path: Path) -> None:
     page = visit(f"{serve(tmp_path / 'new.sqlite', '--write').address}/replay?p_sample=ana-moves-to-lyon")
     plan(page)
-    page.locator("mark", has_text="I enjoy museums now").press("Enter")
+    press(page.locator("mark", has_text="I enjoy museums now"), "Enter")
     expect(page.locator(".st-key-replay-fact")).to_contain_text("User enjoys museums now")
     expect(page.locator("mark[aria-current=true]")).to_have_text("Actually, I enjoy museums now.")
     expect(page).to_have_url(re.compile("p_view=one&p_fact=4$"))
-    page.get_by_role("button", name="Next").click()
+    click(page.get_by_role("button", name="Next"))
     expect(page.locator("mark[aria-current=true]")).to_have_text("Correction: I'm no longer vegetarian.")
 
 
@@ -79,20 +77,19 @@ def test_an_uploaded_conversation_is_shown_as_text_and_committed(serve: Serve, v
     turns = [{"role": "user", "content": hostile}, {"role": "assistant", "content": "**Noted.**"}]
     file.write_text("\n".join([json.dumps({"messages": turns}), "{broken"]), encoding="utf-8")
     page = visit(f"{serve(store, '--write').address}/replay?ns=memories&ns=eve")
-    page.get_by_text("A file", exact=True).click()
-    page.locator("input[type=file]").set_input_files(file)
+    click(page.get_by_text("A file", exact=True))
+    upload(page, file)
     expect(page.get_by_text("1 part of the file could not be read")).to_be_visible()
-    settle(page)
     plan(page)
     expect(page.locator(".turn .said").first).to_have_text(hostile)
     assert page.locator(".turn img").count() == 0
     shot(page, "replay-upload")
-    page.get_by_role("button", name="Commit", exact=True).click()
+    click(page.get_by_role("button", name="Commit", exact=True))
     expect(page.get_by_text("This plan was committed: 1 change")).to_be_visible()
     (record,) = remembered(store)
     assert record.content.startswith("User lives in <img src=x onerror=alert(1)>")
     assert [each.source for each in record.evidence] == ["talk.jsonl/conversation-1"]
-    page.get_by_role("link", name="See it in Browse").click()
+    click(page.get_by_role("link", name="See it in Browse"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Browse")
     expect(page.locator(".st-key-scope-namespace")).to_be_visible()
     assert "ns=memories&ns=eve" in page.url

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.session.navigation import PAGES
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, click, go_to, open_address, shot
 
 Serve = Callable[..., Server]
 Visit = Callable[..., Page]
@@ -20,17 +20,18 @@ def test_every_page_opens_by_its_url_and_nothing_leaves_the_machine(
     serve: Serve, visit: Visit, seeded_file: Path
 ) -> None:
     server = serve(seeded_file)
-    for row in PAGES:
-        url = "/" if row is PAGES[0] else f"/{row.name}"
-        for dark in (False, True):
-            page = visit(server.address + url, dark=dark)
+    for dark in (False, True):
+        page = visit(server.address, dark=dark)
+        for row in PAGES:
+            if row is not PAGES[0]:
+                open_address(page, f"{server.address}/{row.name}")
             expect(page.get_by_role("heading", level=1)).to_have_text(row.title)
             expect(page).to_have_title(row.title)
             shot(page, f"{row.name}-{'dark' if dark else 'light'}")
 
 
 def test_responses_carry_the_policy(serve: Serve, tmp_path: Path) -> None:
-    server = serve(tmp_path / "new.sqlite")
+    server = serve(tmp_path / "new.sqlite", own=True)
     with urllib.request.urlopen(f"{server.address}/") as response:
         policy = response.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
@@ -57,22 +58,20 @@ def test_the_scope_is_in_the_url_and_follows_to_the_next_page(serve: Serve, visi
     server = serve(seeded_file)
     page = visit(f"{server.address}/browse?ns=memories&ns=ana")
     expect(page.get_by_role("combobox", name="Namespace")).to_have_value("memories/ana  ·  4 memories")
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Recall").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Recall")
-    settle(page)
+    go_to(page, "Recall")
     expect(page.get_by_role("combobox", name="Namespace")).to_have_value("memories/ana  ·  4 memories")
     assert page.url == f"{server.address}/recall?ns=memories&ns=ana"
 
 
 def test_writing_is_switched_on_by_the_operator(serve: Serve, visit: Visit, seeded_file: Path) -> None:
     page = visit(serve(seeded_file).address)
-    page.get_by_role("button", name="Reading").click()
-    page.get_by_text("Allow writing").click()
+    click(page.get_by_role("button", name="Reading"))
+    click(page.get_by_text("Allow writing"))
     expect(page.get_by_role("button", name="Writing", exact=True)).to_be_visible()
     shot(page, "writing")
 
 
 def test_an_interrupt_ends_the_command_without_complaint(serve: Serve, tmp_path: Path) -> None:
-    server = serve(tmp_path / "new.sqlite")
+    server = serve(tmp_path / "new.sqlite", own=True)
     assert server.stop() == 0
     assert not [line for line in server.lines if "Traceback" in line or "Error" in line]

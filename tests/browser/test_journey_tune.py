@@ -14,7 +14,7 @@ from mnemoscope.recall import CaseBook, ProfileBook, case
 from mnemoscope.stores import Write
 from playwright.sync_api import Page, expect
 
-from tests.browser.driving import Server, settle, shot
+from tests.browser.driving import Server, click, shot, write
 
 ANA = ("memories", "ana")
 OLD = (
@@ -78,21 +78,17 @@ def test_a_missing_memory_is_brought_in_kept_as_a_case_and_measured(
     page.get_by_role(
         "button", name=re.compile("Lower the weight of recency|Raise the weight of similarity")
     ).first.click()
-    settle(page)
     expect(page.get_by_text("It is returned, at place", exact=False).first).to_be_visible()
     shot(page, "tune-1-recall")
 
-    page.get_by_role("button", name="Save profile").click()
-    page.get_by_label("Name of the profile").fill("keys")
-    page.get_by_label("Name of the profile").press("Enter")
-    settle(page)
+    click(page.get_by_role("button", name="Save profile"))
+    write(page.get_by_label("Name of the profile"), "keys")
     shot(page, "tune-2-save-profile")
-    page.locator(".st-key-recall-tune-profile-save button").click()
+    click(page.locator(".st-key-recall-tune-profile-save button"))
     expect(page.get_by_text("Saved the profile.").first).to_be_visible()
-    settle(page)
-    page.get_by_role("button", name="Save as case").click()
+    click(page.get_by_role("button", name="Save as case"))
     shot(page, "tune-3-save-case")
-    page.locator(".st-key-recall-case-save button").click()
+    click(page.locator(".st-key-recall-case-save button"))
     expect(page.get_by_text("Saved the case.", exact=False).first).to_be_visible()
 
     engine = opened(store)
@@ -106,11 +102,9 @@ def test_a_missing_memory_is_brought_in_kept_as_a_case_and_measured(
     expect(page.get_by_text("Gains:", exact=False)).to_be_visible()
     shot(page, "tune-4-compare")
     page = visit(f"{server.address}/tune?ns=memories&ns=ana&t_part=Search", height=1500)
-    page.get_by_role("button", name="Search", exact=True).click()
-    settle(page)
+    click(page.get_by_role("button", name="Search", exact=True))
     expect(page.get_by_text("The plateau")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("Better: +", exact=False)).to_be_visible()
-    settle(page)
     shot(page, "tune-5-search")
     assert [line for line in server.lines if "default value" in line] == []
     shot(visit(f"{server.address}/tune?ns=memories&ns=ana&t_part=Compare", dark=True), "tune-4-compare-dark")
@@ -125,10 +119,9 @@ def test_cases_and_pairs_are_shown_and_labelled(
     shot(page, "tune-6-cases")
     page = visit(f"{server.address}/tune?ns=memories&ns=ana&t_part=Threshold")
     expect(page.get_by_text("Label some pairs", exact=False)).to_be_visible()
-    page.get_by_role("button", name="Different").click()
+    click(page.get_by_role("button", name="Different"))
     expect(page.get_by_text(re.compile(r"^1 of \d+ pairs labelled"))).to_be_visible()
-    page.get_by_role("button", name="One corrects the other").click()
+    click(page.get_by_role("button", name="One corrects the other"))
     expect(page.get_by_text("is the greatest threshold", exact=False)).to_be_visible()
-    settle(page)
     shot(page, "tune-7-threshold")
     shot(visit(f"{server.address}/tune?ns=memories&ns=ana&t_part=Threshold", dark=True), "tune-7-threshold-dark")
