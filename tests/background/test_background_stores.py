@@ -132,10 +132,10 @@ def test_marks_are_dropped_only_once_they_are_old_and_counted(engine: MemoryEngi
         engine.curation.trim_marks(timedelta(hours=1))
     swap(engine, clock=lambda: now + timedelta(days=40))
     counted = engine.curation.trim_marks(timedelta(days=30))
-    assert (counted, counted.is_done) == (3, False)
-    with pytest.raises(InputError, match="confirm=3"):
+    assert (counted, counted.is_done) == (4, False)  # the job, the first turn by its id, the second by its place too
+    with pytest.raises(InputError, match="confirm=4"):
         engine.curation.trim_marks(timedelta(days=30), confirm=2)
-    assert engine.curation.trim_marks(timedelta(days=30), confirm=3).is_done
+    assert engine.curation.trim_marks(timedelta(days=30), confirm=4).is_done
     assert engine.curation.trim_marks(timedelta(days=30)) == 0
     assert contents(engine) == ["I like tea", "I live in Porto"]
     assert len(engine.remember(said("I like tea"), ANA, once=True)) == 0

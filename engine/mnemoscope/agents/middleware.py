@@ -20,12 +20,12 @@ from langgraph.graph.message import add_messages
 from ..consolidation.plan import Terms
 from ..consolidation.planner import Planner
 from ..consolidation.remember import Applied, remember_unread
-from ..consolidation.seen_turns import turns_in
+from ..consolidation.seen_turns import Thread, turns_in
 from ..context import Context
 from ..core.execution import Steps, arun, run
 from ..core.namespaces import NamespaceLike, read_namespace
 from ..errors import ConfigurationError
-from ..journal.provenance import ambient, came_from
+from ..journal.provenance import ambient, came_from, thread_of
 from ..recall.rendering import prompt_text
 from .nodes import FAILURES, Node
 from .scopes import MissingNamespaceError, NamespaceSource
@@ -99,7 +99,9 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         return None
 
 
-def remember_pruned(context: Context, pruned: Sequence[Any], namespace: NamespaceLike | None) -> Steps[Applied]:
+def remember_pruned(
+    context: Context, pruned: Sequence[Any], namespace: NamespaceLike | None, thread: Thread | None = None
+) -> Steps[Applied]:
     """Remember the turns that are about to be dropped, each once.
 
     Raises:
@@ -112,7 +114,7 @@ def remember_pruned(context: Context, pruned: Sequence[Any], namespace: Namespac
             "configuration."
         )
     where, terms = read_namespace(namespace), Terms(reason=came_from("pruned turns", ambient()))
-    return remember_unread(context, Planner(context), turns_in(pruned), where, terms)
+    return remember_unread(context, Planner(context), turns_in(pruned), where, terms, thread=thread)
 
 
 class RememberedPruning(AgentMiddleware[Any, Any, Any]):
@@ -148,9 +150,8 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
         update = self._inner.before_model(state, runtime)
         pruned = _taken_out(state["messages"], update)
         if pruned:
-            namespace = self._scope.namespace(get_config())
             try:
-                run(remember_pruned(self._context, pruned, namespace))
+                run(self._remember(pruned))
             except FAILURES as error:
                 _log_kept(error)
                 return None
@@ -161,13 +162,17 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
         update = await self._inner.abefore_model(state, runtime)
         pruned = _taken_out(state["messages"], update)
         if pruned:
-            namespace = self._scope.namespace(get_config())
             try:
-                await arun(remember_pruned(self._context, pruned, namespace))
+                await arun(self._remember(pruned))
             except FAILURES as error:
                 _log_kept(error)
                 return None
         return update
+
+    def _remember(self, pruned: Sequence[Any]) -> Steps[Applied]:
+        config = get_config()
+        thread = Thread(self._scope.kind, thread_of(config))
+        return remember_pruned(self._context, pruned, self._scope.namespace(config), thread)
 
 
 def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:

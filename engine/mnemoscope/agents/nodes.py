@@ -18,17 +18,17 @@ from langchain_core.runnables.config import var_child_runnable_config
 from ..consolidation.plan import Terms
 from ..consolidation.planner import Planner
 from ..consolidation.remember import remember_unread
-from ..consolidation.seen_turns import spoken, turns_in
+from ..consolidation.seen_turns import Thread, spoken, turns_in, unread
 from ..context import Context
 from ..conversations.messages import Transcript
 from ..core.execution import Step, Steps, arun, run
 from ..core.namespaces import Namespace
-from ..core.validation import check_whole
+from ..core.validation import check_text, check_whole
 from ..errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
 from ..journal.provenance import came_from, thread_of
 from ..recall.pipeline import LONGEST_QUERY, read_request, recall
 from ..recall.rendering import UNREADABLE, node_text
-from .scopes import NamespaceSource
+from .scopes import NamespaceSource, speaker_in
 
 __all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
 
@@ -38,9 +38,6 @@ Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
 
 FAILURES = (ConflictError, EmbeddingError, ModelError, PermissionDeniedError, StoreError)
 """What an agent goes on after: the store, the embedder or the model failed, or nothing may be written."""
-
-TURNS = 20
-"""How many of the last turns a remember node looks through for new ones."""
 
 _log = logging.getLogger(__name__)
 
@@ -91,22 +88,26 @@ class Recalling:
 
 @dataclass(frozen=True)
 class Remembering:
-    """What a remember node does: it looks through the last `turns` turns and remembers those not read before.
+    """What a remember node does: it remembers the turns that were not read before, however many they are.
 
-    `into` is a key of the state that is told what came of it; `submit` takes the turns over, where given.
+    `turns` bounds a conversation that was never read to its last ones. `speaker` is the key of the configuration that
+    names whose turns they are, where several people speak on a thread. `into` is a key of the state that is told what
+    came of it; `submit` takes the turns over, where given.
 
     Raises:
         InputError: there would be no turn.
     """
 
-    turns: int = TURNS
+    turns: int | None = None
+    speaker: str | None = None
     messages_key: str = "messages"
     into: str | None = None
     submit: Submit | None = None
 
     def __post_init__(self) -> None:
         check_whole("turns", self.turns)
-        if not self.turns:
+        check_text("speaker", self.speaker)
+        if self.turns == 0:
             raise InputError("turns must be at least 1: without any there is nothing to remember.")
 
 
@@ -123,7 +124,9 @@ def remember_node(context: Context, scope: NamespaceSource, how: Remembering) ->
     """A node that remembers what is new in the conversation."""
 
     def steps(state: Any, config: RunnableConfig) -> Steps[dict[str, str]]:
-        return _report(how, (yield from _remember(context, scope.namespace(config), state, config, how)))
+        thread = Thread(scope.kind, thread_of(config), speaker_in(config, how.speaker))
+        namespace = scope.namespace(config)
+        return _report(how, (yield from _remember(context, namespace, state, config, how, thread)))
 
     return Node("remember", steps)
 
@@ -169,19 +172,35 @@ def _recall(context: Context, namespace: Namespace, state: Any, how: Recalling) 
 
 
 def _remember(
-    context: Context, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering
+    context: Context, namespace: Namespace, state: Any, config: RunnableConfig, how: Remembering, thread: Thread
 ) -> Steps[str]:
-    messages = list(_part(state, how.messages_key) or [])[-how.turns :]
+    transcript = turns_in(_part(state, how.messages_key))
     try:
         if how.submit is not None:
-            yield Step(how.submit, (messages, namespace, thread_of(config)))
+            turns = yield from _hand_over(context, namespace, transcript, how, thread)
+            yield Step(how.submit, (list(turns.messages), namespace, thread.id))
             return "Handed over to be remembered."
         terms = Terms(reason=came_from("remember node", config))
-        applied = yield from remember_unread(context, Planner(context), turns_in(messages), namespace, terms)
+        applied = yield from remember_unread(
+            context, Planner(context), transcript, namespace, terms, thread=thread, most=how.turns
+        )
     except FAILURES as error:
         _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
         return f"Not remembered yet: {type(error).__name__}; tried again after the next turn."
     return f"Remembered {len(applied)} of {len(applied.plan.facts)} facts."
+
+
+def _hand_over(
+    context: Context, namespace: Namespace, transcript: Transcript, how: Remembering, thread: Thread
+) -> Steps[Transcript]:
+    """The turns that are still to be read, claimed for the namespace; all of them where the store does not answer."""
+    try:
+        new = yield from unread(context.adapter, namespace, transcript, context.now(), thread=thread, most=how.turns)
+        if new.claims:
+            yield Step(context.adapter.write, (list(new.claims), []))
+    except (PermissionDeniedError, StoreError):
+        return transcript
+    return new.transcript
 
 
 def _report(how: Remembering, text: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ __all__ = [
     "NamespaceTemplate",
     "SharedNamespaceWarning",
     "namespace_source",
+    "speaker_in",
 ]
 
 
@@ -44,7 +45,14 @@ class SharedNamespaceWarning(UserWarning):
 
 
 class NamespaceSource(Protocol):
-    """Says in which namespace the memories of a run are."""
+    """Says in which namespace the memories of a run are.
+
+    `kind` names this kind of memory among those of an agent where each user has their own, and is None where all share
+    one namespace.
+    """
+
+    @property
+    def kind(self) -> str | None: ...
 
     def namespace(self, config: RunnableConfig | None) -> Namespace:
         """The namespace for this configuration.
@@ -60,6 +68,11 @@ class NamespaceKey:
     """The whole namespace stands in `config["configurable"]` under this name."""
 
     name: str
+
+    @property
+    def kind(self) -> str | None:
+        """The key: whatever stands there may differ from user to user."""
+        return self.name
 
     def namespace(self, config: RunnableConfig | None) -> Namespace:
         """The namespace for this configuration.
@@ -125,6 +138,11 @@ class NamespaceTemplate:
         """The names it looks up."""
         return tuple(name for _, name, _ in self._parts if name is not None)
 
+    @property
+    def kind(self) -> str | None:
+        """The template as text; None where it names no user."""
+        return "/".join(self.labels) if self.names else None
+
     def namespace(self, config: RunnableConfig | None) -> Namespace:
         """The namespace for this configuration.
 
@@ -164,6 +182,23 @@ def namespace_source(namespace: NamespaceTemplate | NamespaceLike | None, namesp
     if namespace is None:
         return NamespaceKey(namespace_key)
     return namespace if isinstance(namespace, NamespaceTemplate) else NamespaceTemplate(namespace)
+
+
+def speaker_in(config: RunnableConfig | None, key: str | None) -> str | None:
+    """Who speaks in this run, by name: what `config["configurable"]` holds under the key. None without a key.
+
+    Raises:
+        MissingNamespaceError: it names nobody.
+    """
+    if key is None:
+        return None
+    found = _configurable(config).get(key)
+    if not isinstance(found, str) or not found.strip():
+        raise MissingNamespaceError(
+            f"config['configurable'][{key!r}] is {shown(found)}: it names whose turns are remembered, as messages "
+            "do in their `name`. Set it where the graph is invoked."
+        )
+    return found
 
 
 def _parsed(label: object) -> tuple[str, str | None, str]:

@@ -52,7 +52,8 @@ class RecallNodeOptions(TypedDict, total=False):
 class RememberNodeOptions(TypedDict, total=False):
     """The options of `Agents.remember_node`, beside where the memories are."""
 
-    turns: int
+    turns: int | None
+    speaker: str | None
     messages_key: str
     into: str | None
     submit: Submit | None
@@ -124,8 +125,10 @@ class Agents:
         Args:
             namespace: a template; see the class.
             namespace_key: where the namespace stands, without a template.
-            options: `turns` to look through, `messages_key`, `into` (a key of the state that is told what came of
-                it), `submit` (takes messages, namespace and thread over, to be remembered elsewhere).
+            options: `turns`, how many of the last to begin with where a conversation was never read (all),
+                `speaker`, the key of the configuration that names whose turns are remembered on a thread that several
+                people share, `messages_key`, `into` (a key of the state that is told what came of it), `submit`
+                (takes messages, namespace and thread over, to be remembered elsewhere).
         """
         return remember_node(self._context, namespace_source(namespace, namespace_key), Remembering(**options))
 

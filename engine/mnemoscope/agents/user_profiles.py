@@ -134,7 +134,7 @@ class ProfileKeeper:
             except ConflictError:
                 if attempt == _ATTEMPTS - 1:
                     raise
-                new = yield from unread(adapter, where, new.transcript, at, reader=self.key)
+                new = yield from unread(adapter, where, transcript, at, reader=self.key)
                 if new.is_empty:
                     return []
                 (item,) = yield Step(adapter.get, ([(where, self.key)],))

@@ -55,11 +55,11 @@ class Claim:
     attempt: int
 
 
-def turn_value(message: Message, *, has_own_id: bool) -> str:
+def turn_value(message: Message) -> str:
     """A turn as the queue keeps it; an id that only tells the position is left out."""
     return json.dumps(
         {
-            "id": message.id if has_own_id else "",
+            "id": message.id if message.has_own_id else "",
             "role": message.role,
             "text": message.text,
             "name": message.name,
@@ -72,4 +72,5 @@ def turn_value(message: Message, *, has_own_id: bool) -> str:
 def read_turn(value: str) -> Message:
     """A turn out of the queue."""
     fields = json.loads(value)
-    return Message(fields["id"], fields["role"], fields["text"], fields["name"], read_time(fields["said_at"]))
+    said_at, own = read_time(fields["said_at"]), bool(fields["id"])
+    return Message(fields["id"], fields["role"], fields["text"], fields["name"], said_at, has_own_id=own)

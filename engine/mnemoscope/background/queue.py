@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..consolidation.seen_turns import has_own_id
 from ..conversations.messages import Message
 from ..core.namespaces import Namespace
 from ..errors import NotFoundError, StoreError
@@ -287,8 +286,7 @@ def _check_room(connection: sqlite3.Connection, capacity: int) -> None:
 
 def _merge(connection: sqlite3.Connection, job: str, messages: Sequence[Message]) -> None:
     """Add the turns. Those without an id go in as they come, but not where they only repeat all that there are."""
-    named = [has_own_id(message) for message in messages]
-    values = [turn_value(message, has_own_id=own) for message, own in zip(messages, named, strict=True)]
+    values = [turn_value(message) for message in messages]
     rows = connection.execute("SELECT value FROM turns WHERE job = ? ORDER BY number", (job,)).fetchall()
     before = [row["value"] for row in rows]
     repeated = len(before) if before and len(values) > len(before) and values[: len(before)] == before else 0
@@ -296,8 +294,8 @@ def _merge(connection: sqlite3.Connection, job: str, messages: Sequence[Message]
         "INSERT INTO turns (job, name, value) VALUES (?, ?, ?) "
         "ON CONFLICT (job, name) DO UPDATE SET value = excluded.value",
         [
-            (job, message.id if own else None, value)
-            for message, own, value in list(zip(messages, named, values, strict=True))[repeated:]
+            (job, message.id if message.has_own_id else None, value)
+            for message, value in list(zip(messages, values, strict=True))[repeated:]
         ],
     )
 

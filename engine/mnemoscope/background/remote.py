@@ -16,7 +16,7 @@ from langgraph_sdk.client import SyncLangGraphClient
 from langgraph_sdk.schema import Config
 
 from ..agents.scopes import NAMESPACE_KEY
-from ..consolidation.seen_turns import has_own_id, spoken, turns_in
+from ..consolidation.seen_turns import spoken, turns_in
 from ..conversations.messages import Message
 from ..core.execution import on_thread
 from ..core.namespaces import NamespaceLike, read_namespace
@@ -151,6 +151,6 @@ def _kept(config: RunnableConfig | None, namespace_key: str, namespace: list[str
 def _value(message: Message) -> dict[str, Any]:
     value = {"role": message.role, "content": message.text, "name": message.name}
     # The server names a message that has no id; a position would make it take the place of another one.
-    value |= {"id": message.id} if has_own_id(message) else {}
+    value |= {"id": message.id} if message.has_own_id else {}
     value |= {"said_at": to_iso(message.said_at)} if message.said_at else {}
     return {name: part for name, part in value.items() if part}

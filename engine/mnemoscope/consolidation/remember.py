@@ -18,7 +18,7 @@ from ..core.payloads import cleaned_object
 from ..core.records import MemoryRecord, rewritten
 from ..core.validation import check_flag, check_number, check_object, check_text, check_texts
 from ..embedding.encode import embed_texts
-from ..errors import ConflictError, InputError
+from ..errors import ConflictError, EmbeddingError, InputError, ModelError
 from ..extraction.facts import ExtractedFact
 from ..journal.changes import Change, Edit
 from ..models.prompts import unkept_prompts
@@ -26,7 +26,7 @@ from ..stores.base import CONTENT_FIELD, EMBED_AGAIN, KEEP, Guard, Keep, Vectors
 from .plan import Plan, PlannedChange, Terms
 from .planner import Planner, calls_left
 from .runs import run_of, run_write
-from .seen_turns import unread
+from .seen_turns import Thread, unread
 
 __all__ = [
     "Applied",
@@ -188,28 +188,32 @@ def remember_unread(
     actor: str | None = None,
     *,
     reader: str = "",
+    thread: Thread | None = None,
+    most: int | None = None,
     also: Sequence[Write] = (),
     guards: Sequence[Guard] = (),
 ) -> Steps[Applied]:
     """Remember the turns that do not bear this reader's mark in the namespace, and mark them in the same batch.
 
     Each of these turns is held meanwhile, so that in this process nobody reads it twice; another process that reads
-    it at the same time loses at the commit, and reads what is still unread.
+    it at the same time loses at the commit, and reads what is still unread. `thread` leaves out what others said on
+    it, and `most` bounds a conversation that was never read, see `unread`.
 
     Raises:
         ModelError: extraction failed; nothing is written and the turns count as not read.
         ConflictError: others wrote the same memories, or read the same turns, all the while.
     """
-    first = yield from unread(context.adapter, namespace, transcript, context.now(), reader=reader)
+    look = functools.partial(unread, context.adapter, namespace, transcript, reader=reader, thread=thread, most=most)
+    first = yield from look(context.now())
     held = [("turn", *namespace, mark.key) for mark in first.marks]
 
     def read() -> Steps[Applied]:
         for attempt in range(_ATTEMPTS):
-            new = yield from unread(context.adapter, namespace, transcript, context.now(), reader=reader)
+            new = yield from look(context.now())
             if new.is_empty:
                 break
             plan = planner.from_transcript(new.transcript, namespace, terms)
-            marks, unmarked = (*new.marks, *also), (*new.guards, *guards)
+            marks, unmarked = (*new.marks, *new.claims, *also), (*new.guards, *guards)
             try:
                 return (yield from remember(context, planner, plan, actor, marks, unmarked))
             except ConflictError:
@@ -217,6 +221,11 @@ def remember_unread(
                 if attempt == _ATTEMPTS - 1:
                     raise
                 yield from _check_guards(context, guards)
+            except (ModelError, EmbeddingError):
+                # The next to speak on the thread must not be taken for who said these turns; they are read later.
+                if new.claims:
+                    yield Step(context.adapter.write, (list(new.claims), []))
+                raise
         return Applied([], [], (yield from planner.from_facts([], namespace, terms)))
 
     return (yield from context.locks.while_held(held, read()))

@@ -31,6 +31,11 @@ _LONGEST_TRANSCRIPT = 200_000
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
+def _turn_value(message: Message) -> dict[str, Any]:
+    said_at = to_iso(message.said_at) if message.said_at else None
+    return {"id": message.id, "role": message.role, "text": message.text, "name": message.name, "said_at": said_at}
+
+
 @dataclass(frozen=True)
 class RunFact(KeepsTuples):
     """One fact of a run: what it says and rests on, what was decided, and the memory that it led to.
@@ -113,9 +118,7 @@ class Run(KeepsTuples):
 
     def to_value(self) -> dict[str, Any]:
         """The stored form."""
-        messages = [
-            {**asdict(each), "said_at": to_iso(each.said_at) if each.said_at else None} for each in self.messages
-        ]
+        messages = [_turn_value(each) for each in self.messages]
         calls = [{name: part for name, part in asdict(call).items() if name != "raw"} for call in self.calls]
         return {
             **{name: getattr(self, name) for name in _PLAIN},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -59,7 +59,7 @@ class Message:
     """One turn: who said what, when.
 
     `text` is its text blocks alone (images and tool calls are left out and counted by the reader), `name`
-    the speaker where known, `id` unique within the conversation.
+    the speaker where known, `id` unique within the conversation; `has_own_id` is False where the reader gave it.
     """
 
     id: str
@@ -67,6 +67,7 @@ class Message:
     text: str
     name: str | None = None
     said_at: datetime | None = None
+    has_own_id: bool = field(default=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ class _Reader:
 
     def _turn(self, value: object, position: int) -> _Turn | None:
         if isinstance(value, Message):
-            return _Turn(value.role, value.text, value.id, value.name, value.said_at)
+            own = value.id if value.has_own_id else None
+            return _Turn(value.role, value.text, own, value.name, value.said_at)
         fields = _fields_of(value, position)
         label = BLOCK_LABELS.get(str(fields.get("type")))
         if "role" not in fields and label is not None:
@@ -235,15 +237,14 @@ def _identified(kept: Sequence[tuple[int, Message]]) -> list[Message]:
     taken = set(times_used)
     identified = []
     for position, message in kept:
-        own = message.id
-        if not own or times_used[own] > 1:
-            own = f"m{position}"
-            while own in taken:
-                own += "'"
-            taken.add(own)
-        identified.append(
-            Message(id=own, role=message.role, text=message.text, name=message.name, said_at=message.said_at)
-        )
+        if message.id and times_used[message.id] == 1:
+            identified.append(message)
+            continue
+        given = f"m{position}"
+        while given in taken:
+            given += "'"
+        taken.add(given)
+        identified.append(replace(message, id=given, has_own_id=False))
     return identified
 
 
