@@ -102,4 +102,5 @@ def _receipt_value(receipt: ErasureReceipt) -> dict[str, Any]:
         **{name: getattr(receipt, name) for name in counted},
         "verified": list(receipt.verified),
         "failures": list(receipt.failures),
+        "not_reached": list(receipt.not_reached),
     }

@@ -88,7 +88,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("manage_memory", {"action": "delete_all"}, "'create', 'update' or 'delete'"),
     ("manage_memory", {"action": "clear", "confirm": "memories/ana"}, "'create', 'update' or 'delete'"),
     ("manage_memory", {"content": {"text": "x"}}, "content"),
-    ("manage_memory", {"content": "x", "categories": "food"}, "categories"),
+    ("manage_memory", {"content": "x", "categories": 7}, "categories"),
 ]
 
 
@@ -120,7 +120,7 @@ def test_a_key_of_another_user_is_no_key_here(engine: MemoryEngine) -> None:
 def test_deleting_is_forgetting_and_can_be_taken_back(engine: MemoryEngine, way: Way) -> None:
     engine.remember_facts(facts("likes tea"), ANA)
     key = engine.list(ANA)[0].key
-    assert manage(engine, way, action="delete", key=key).text == f"Forgot {key}."
+    assert manage(engine, way, action="delete", key=key).text == f"deleted memory {key}"
     assert contents(engine) == []
     assert "Suppressed, because agent forgot" in manage(engine, way, content="likes tea").text
     engine.restore(ANA, key)
@@ -213,7 +213,7 @@ def test_memories_can_have_a_form(engine: MemoryEngine, way: Way) -> None:
     assert engine.list(ANA, filter={"metadata.document.degree": 4}) == [record]
     changed = {"action": "update", "key": record.key, "content": {"subject": "green tea", "likes": False}}
     answer(engine, way, "manage_memory", changed, schema=Preference)
-    assert engine.list(ANA)[0].metadata["document"] == {"subject": "green tea", "likes": False, "degree": None}
+    assert engine.list(ANA)[0].metadata["document"] == {"subject": "green tea", "likes": False, "degree": 4}
 
 
 @WAY

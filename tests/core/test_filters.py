@@ -54,6 +54,20 @@ def holds(filter: dict[str, Any], **fields: Any) -> bool:
         ({"content": {"$contains": 5}}, {}, False),
         ({"stranger": 1}, {"extra": {"stranger": 1}}, True),
         ({"nowhere.at.all": 1}, {}, False),
+        ({"$or": [{"source": "chat"}, {"source": "mail"}]}, {"source": "mail"}, True),
+        ({"$or": [{"source": "chat"}, {"source": "mail"}]}, {"source": "web"}, False),
+        ({"$and": [{"source": "chat"}, {"importance": 0.5}]}, {"source": "chat", "importance": 0.4}, False),
+        ({"$and": [{"source": "chat"}]}, {"source": "chat"}, True),
+        ({"$not": {"source": "chat"}}, {"source": "mail"}, True),
+        ({"$not": {"$or": [{"source": "chat"}, {"importance": 0.5}]}}, {"source": "mail", "importance": 0.5}, False),
+        ({"source": "chat", "$or": [{"importance": 0.5}, {"importance": 0.9}]}, {"source": "chat"}, True),
+        ({"importance": {"$or": [{"$lt": 0.2}, {"$gt": 0.8}]}}, {"importance": 0.9}, True),
+        ({"importance": {"$or": [{"$lt": 0.2}, {"$gt": 0.8}]}}, {"importance": 0.5}, False),
+        ({"importance": {"$gt": 0.1, "$not": {"$gte": 0.8}}}, {"importance": 0.8}, False),
+        ({"source": {"$or": ["chat", "mail"]}}, {"source": "mail"}, True),
+        ({"metadata": {"$or": [{"team": "red"}, {"n": 1}]}}, {"metadata": {"team": "blue", "n": 1}}, True),
+        ({"metadata": {"team": "red", "$not": {"n": 1}}}, {"metadata": {"team": "red", "n": 1}}, False),
+        ({"categories": {"$not": {"$contains": "food"}}}, {"categories": ["home"]}, True),
     ],
 )
 def test_a_filter_means_what_is_written(filter: dict[str, Any], fields: dict[str, Any], expected: bool) -> None:
@@ -83,6 +97,14 @@ def test_times_are_compared_as_moments_however_they_are_written(written: str) ->
         ({"metadata.n": {"$gt": True}}, "a number or a text"),
         ({"metadata.n": {"$in": "abc"}}, "needs a list"),
         ({"metadata.n": {"$exists": 1}}, "true or false"),
+        ({"$nor": [{"source": "chat"}]}, r"Unknown operator '\$nor' in the filter; known are .*\$and, \$or, \$not"),
+        ({"$eq": 1}, r"Unknown operator '\$eq' in the filter"),
+        ({"$or": {"source": "chat"}}, "a list of filters that is not empty"),
+        ({"$or": []}, "a list of filters that is not empty"),
+        ({"$or": ["chat"]}, "takes filters, objects"),
+        ({"$not": "chat"}, "takes filters, objects"),
+        ({"$not": {}}, "takes filters, objects"),
+        ({"metadata": {"$or": [{"$where": 1}]}}, r"Unknown operator '\$where' in the filter at 'metadata'"),
     ],
 )
 def test_a_filter_of_another_form_is_refused_by_name(filter: Any, named: str) -> None:
@@ -148,6 +170,9 @@ ODD = (1, True, 1.0, 0, False, None, "1", "", [1], [True], {"a": 1}, float("nan"
             {"metadata.x": {"$contains": "t"}, "importance": {"$exists": False}},
             {"metadata.x.a": 1},
             {"metadata.y": {"$exists": True}},
+            {"$or": [{"metadata.x": 1}, {"metadata.x": {"$contains": "t"}}]},
+            {"$not": {"metadata": {"$or": [{"x": 1}, {"y": 2}]}}},
+            {"$and": [{"metadata.x": {"$not": {"$in": [1, "t"]}}}, {"source": None}]},
         ]
     ),
 )

@@ -129,22 +129,38 @@ def test_messages_of_every_kind_are_read_and_only_what_was_said_is_kept() -> Non
 @pytest.mark.parametrize(
     "content", ["", " \n\t", [], [""], [HumanMessage("")], {"role": "user", "content": []}, [SystemMessage(" ")]]
 )
-def test_nothing_said_is_refused_and_writes_nothing(content: Any) -> None:
+def test_where_nothing_was_said_nothing_is_remembered_asked_or_written(content: Any) -> None:
     engine = engine_over()
     for extract in (True, False):
-        with pytest.raises(InputError, match="nothing to remember"):
-            engine.remember(content, ANA, extract=extract)
-        with pytest.raises(InputError, match="nothing to remember"):
-            asyncio.run(engine.aremember(content, ANA, extract=extract))
+        assert engine.remember(content, ANA, extract=extract) == []
+        assert asyncio.run(engine.aremember(content, ANA, extract=extract)) == []
     assert engine.counts() == {}
+    assert engine.history(ANA) == []
+
+
+def test_a_turn_without_words_says_what_was_in_it() -> None:
+    image = HumanMessage([{"type": "image_url", "image_url": {"url": "https://example.invalid/cat.png"}}])
+    assert engine_over().remember([image], ANA).plan.left_out == {"image": 1}
+
+
+@pytest.mark.parametrize("query", ["", " \n"])
+def test_a_query_without_words_recalls_nothing_and_says_so(query: str) -> None:
+    engine = engine_over()
+    engine.remember_facts(facts("likes tea"), ANA)
+    found = engine.recall(query, ANA)
+    assert found == []
+    assert asyncio.run(engine.arecall(query, ANA)) == []
+    assert (found.notice, found.total, found.dropped_counts) == (
+        "The query holds no words, so nothing was looked for.", 0, {},
+    )  # fmt: skip
+    assert list(found.rerank(engine.config)) == []
 
 
 @pytest.mark.parametrize("content", [SystemMessage("You are a pirate."), [ToolMessage("42", tool_call_id="1")]])
 def test_a_prompt_or_tool_output_is_never_stored(content: Any) -> None:
     engine = engine_over()
     assert engine.remember(content, ANA) == []
-    with pytest.raises(InputError, match="nothing to remember"):
-        engine.remember(content, ANA, extract=False)
+    assert engine.remember(content, ANA, extract=False) == []
 
 
 @pytest.mark.parametrize("content", [None, 5, object(), b"bytes", [5], [{"role": "pirate", "content": "x"}]])

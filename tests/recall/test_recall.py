@@ -287,8 +287,6 @@ def test_reading_changes_no_byte(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "named"),
     [
-        ({"query": ""}, InputError, "needs a query"),
-        ({"query": " \n"}, InputError, "needs a query"),
         ({"query": None}, InputError, "needs a query"),
         ({"query": ["tea"]}, InputError, "needs a query"),
         ({"query": "x" * 100_001}, InputError, "100,001 characters; 100,000"),

@@ -208,7 +208,7 @@ def draw_receipt() -> None:
             st.caption(
                 f"The same words stand in {counted(receipt.elsewhere, 'other place')}: erase those too if need be."
             )
-        st.caption("Deleted bytes stay in a database's file until it reuses or compacts them.")
+        st.caption("Not reached by this: " + " ".join(receipt.not_reached))
         st.button("Dismiss", key="curate.erase.dismiss", on_click=_dismiss)
 
 

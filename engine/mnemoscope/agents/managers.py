@@ -31,6 +31,7 @@ from ..extraction.facts import Consolidator, Extractor
 from ..extraction.llm import LLMExtractor
 from ..journal.changes import Change
 from ..journal.provenance import came_from
+from ..models.lenient import read_as
 from ..stores.base import Write
 from ..stores.choice import adapt
 from .scopes import NamespaceSource
@@ -103,7 +104,7 @@ class MemoryManager(Runnable[Any, list[Change]]):
             raise ConfigurationError("This manager keeps no profile; make one by engine.agents.manager(profile=…).")
         place = (profile_namespace(where), self._profile.key)
         (item,) = yield Step(self._context.adapter.get, ([place],))
-        return self._profile.schema.model_validate(self._profile.read(item))
+        return read_as(self._profile.schema, self._profile.read(item))
 
 
 def _reader(extractor: object) -> str:

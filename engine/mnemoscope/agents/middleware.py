@@ -7,11 +7,10 @@ turns it takes out are remembered before they go.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, NotRequired, TypeAlias
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
@@ -30,11 +29,14 @@ from ..recall.rendering import prompt_text
 from .nodes import FAILURES, Node
 from .scopes import MissingNamespaceError, NamespaceSource
 
-__all__ = ["MEMORIES", "MemoryMiddleware", "MemoryState", "RememberedPruning", "remember_pruned"]
+__all__ = ["MEMORIES", "MemoryMiddleware", "RememberedPruning", "remember_pruned"]
 
 
 MEMORIES = "recalled_memories"
-"""The part of the agent's state that holds what was recalled; callers can neither set nor see it."""
+"""Under which name the recall node of a middleware gives what it recalled."""
+
+_MOST_RUNS = 1_000
+"""Of so many runs at a time what was recalled is held; a run beyond them recalls again before the model's next call."""
 
 Update: TypeAlias = "dict[str, Any] | None"
 _PRUNING_HOOKS = frozenset({"before_model", "abefore_model"})
@@ -46,57 +48,118 @@ _OTHER_HOOKS = (
 _log = logging.getLogger(__name__)
 
 
-class MemoryState(AgentState[Any]):
-    """The agent's state with what was recalled for the run."""
-
-    recalled_memories: NotRequired[Annotated[str, PrivateStateAttr]]
-
-
-class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
+class MemoryMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Recalls once a run, gives the memories to every call of the model as quoted data, and remembers at the end.
 
-    Made by `engine.agents.middleware(…)`. Without `recall` or `remember` that part is left out.
+    Made by `engine.agents.middleware(…)`. Without `recall` or `remember` that part is left out. What was recalled is
+    held here and not in the agent's state: neither a stream of the graph nor a checkpoint shows one's memories, and
+    what is erased from the store is in no checkpoint. `memory` names it among the memories of one agent.
     """
 
-    state_schema = MemoryState
-
-    def __init__(self, *, recall: Node | None, remember: Node | None, tools: Sequence[BaseTool] = ()) -> None:
+    def __init__(
+        self,
+        scope: NamespaceSource,
+        *,
+        recall: Node | None,
+        remember: Node | None,
+        tools: Sequence[BaseTool] = (),
+        memory: str = "memory",
+    ) -> None:
         super().__init__()
         self.tools = list(tools)
+        self._scope = scope
         self._recall = recall
         self._remember = remember
+        self._memory = memory
+        self._recalled: dict[Hashable, str] = {}
 
-    def before_agent(self, state: MemoryState, runtime: Any) -> Update:  # noqa: ARG002 - as LangChain calls it
+    @property
+    def name(self) -> str:
+        """Its name in the agent, which tells two memories from each other."""
+        kind = type(self).__name__
+        return kind if self._memory == "memory" else f"{kind}[{self._memory}]"
+
+    def before_agent(self, state: Any, runtime: Any) -> Update:  # noqa: ARG002 - as LangChain calls it
         """Recall for the last question."""
-        return None if self._recall is None else self._recall.invoke(state, get_config())
+        if self._recall is not None:
+            self._hold(state, self._recall.invoke(state, get_config()))
+        return None
 
-    async def abefore_agent(self, state: MemoryState, runtime: Any) -> Update:  # noqa: ARG002
+    async def abefore_agent(self, state: Any, runtime: Any) -> Update:  # noqa: ARG002
         """The asynchronous form of `before_agent`."""
-        return None if self._recall is None else await self._recall.ainvoke(state, get_config())
+        if self._recall is not None:
+            self._hold(state, await self._recall.ainvoke(state, get_config()))
+        return None
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
         """Add what was recalled to the system prompt."""
-        return handler(_with_memories(request))
+        self._check_tools(request)
+        if self._recall is not None and self._run(request.state) not in self._recalled:
+            self._hold(request.state, self._recall.invoke(request.state, get_config()))
+        return handler(self._with_memories(request))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         """The asynchronous form of `wrap_model_call`."""
-        return await handler(_with_memories(request))
+        self._check_tools(request)
+        if self._recall is not None and self._run(request.state) not in self._recalled:
+            self._hold(request.state, await self._recall.ainvoke(request.state, get_config()))
+        return await handler(self._with_memories(request))
 
-    def after_agent(self, state: MemoryState, runtime: Any) -> Update:  # noqa: ARG002
+    def after_agent(self, state: Any, runtime: Any) -> Update:  # noqa: ARG002
         """Remember what is new in the conversation."""
+        self._recalled.pop(self._run(state), None)
         if self._remember is not None:
             self._remember.invoke(state, get_config())
         return None
 
-    async def aafter_agent(self, state: MemoryState, runtime: Any) -> Update:  # noqa: ARG002
+    async def aafter_agent(self, state: Any, runtime: Any) -> Update:  # noqa: ARG002
         """The asynchronous form of `after_agent`."""
+        self._recalled.pop(self._run(state), None)
         if self._remember is not None:
             await self._remember.ainvoke(state, get_config())
         return None
+
+    def _check_tools(self, request: ModelRequest[Any]) -> None:
+        """Refuse another tool of the name of one of ours: the agent would call that one, and private facts would go
+        where it writes.
+        """
+        offered = {each.name: each for each in request.tools if isinstance(each, BaseTool)}
+        taken = sorted(tool.name for tool in self.tools if offered.get(tool.name, tool) is not tool)
+        if taken:
+            raise ConfigurationError(
+                f"The agent has two tools of the name {', '.join(taken)}. Name one of the memories, such as "
+                "tools(name='company_memory')."
+            )
+
+    def _run(self, state: Any) -> Hashable:
+        """What tells one run from another: whose memories, on which thread, for which question."""
+        config = get_config()
+        asked = next((each for each in reversed(state["messages"]) if getattr(each, "type", "") == "human"), None)
+        question = (getattr(asked, "id", None), repr(getattr(asked, "content", None)))
+        return self._scope.namespace(config), thread_of(config), question
+
+    def _hold(self, state: Any, found: Mapping[str, str]) -> None:
+        while len(self._recalled) >= _MOST_RUNS:
+            # A run that broke off never lets go of its own.
+            self._recalled.pop(next(iter(list(self._recalled))), None)
+        self._recalled[self._run(state)] = found[MEMORIES]
+
+    def _with_memories(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        text = prompt_text(self._recalled.get(self._run(request.state)) or "") if self._recall is not None else ""
+        if not text:
+            return request
+        before = request.system_message
+        if before is None:
+            return request.override(system_message=SystemMessage(text))
+        if isinstance(before.content, str):
+            content: Any = f"{before.content}\n\n{text}"
+        else:
+            content = [*before.content, {"type": "text", "text": text}]
+        return request.override(system_message=before.model_copy(update={"content": content}))
 
 
 def remember_pruned(
@@ -173,21 +236,6 @@ class RememberedPruning(AgentMiddleware[Any, Any, Any]):
         config = get_config()
         thread = Thread(self._scope.kind, thread_of(config))
         return remember_pruned(self._context, pruned, self._scope.namespace(config), thread)
-
-
-def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
-    state: Any = request.state
-    text = prompt_text(state.get(MEMORIES) or "")
-    if not text:
-        return request
-    before = request.system_message
-    if before is None:
-        return request.override(system_message=SystemMessage(text))
-    if isinstance(before.content, str):
-        content: Any = f"{before.content}\n\n{text}"
-    else:
-        content = [*before.content, {"type": "text", "text": text}]
-    return request.override(system_message=before.model_copy(update={"content": content}))
 
 
 def _overrides(middleware: AgentMiddleware[Any, Any, Any], name: str) -> bool:

@@ -25,12 +25,18 @@ __all__ = [
     "NamespaceSource",
     "NamespaceTemplate",
     "SharedNamespaceWarning",
+    "memory_name",
     "namespace_source",
     "speaker_in",
 ]
 
 
 _LOOKS_ENCODED = re.compile("%(?:2E|00|25)")
+
+
+# Providers take names of tools up to 64 characters, and "manage_" stands before this one.
+_LONGEST_NAME = 48
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_NAME}}}")
 
 
 class MissingNamespaceError(ConfigurationError, GraphBubbleUp):
@@ -182,6 +188,24 @@ def namespace_source(namespace: NamespaceTemplate | NamespaceLike | None, namesp
     if namespace is None:
         return NamespaceKey(namespace_key)
     return namespace if isinstance(namespace, NamespaceTemplate) else NamespaceTemplate(namespace)
+
+
+def memory_name(scope: NamespaceSource, given: str | None) -> str:
+    """The name of a memory among those of an agent: the given one, "memory" for a user's, "company_memory" for a shared
+    namespace ("company",).
+
+    Raises:
+        ConfigurationError: a model's provider would not take a tool of that name.
+    """
+    labels = scope.labels if isinstance(scope, NamespaceTemplate) and scope.kind is None else ()
+    shared = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(labels)).strip("_")
+    name = given if given is not None else f"{shared}_memory"[-_LONGEST_NAME:] if shared else "memory"
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"name must be 1 to {_LONGEST_NAME} letters, digits, '_' or '-', such as 'company_memory', got "
+            f"{shown(name)}."
+        )
+    return name
 
 
 def speaker_in(config: RunnableConfig | None, key: str | None) -> str | None:

@@ -12,7 +12,7 @@ from ..errors import ConfigurationError
 from ..recall.pipeline import RecallOptions
 from .multi_query import MemorySearcher, ModelQueries, MultiRecall, Queries, recall_many
 from .nodes import Node, Recalling, Remembering, Submit, recall_node, remember_node
-from .scopes import NAMESPACE_KEY, NamespaceTemplate, namespace_source
+from .scopes import NAMESPACE_KEY, NamespaceTemplate, memory_name, namespace_source
 from .tools import ACTIONS, Action, Management, memory_tools
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class ToolOptions(TypedDict, total=False):
     schema: type[BaseModel] | None
     instructions: str
     max_tokens: int | None
+    name: str | None
+    about: str
 
 
 class RecallNodeOptions(TypedDict, total=False):
@@ -78,6 +80,8 @@ class Agents:
         schema: type[BaseModel] | None = None,
         instructions: str = "",
         max_tokens: int | None = None,
+        name: str | None = None,
+        about: str = "",
     ) -> list[BaseTool]:
         """The tools `search_memory` and `manage_memory` of an agent, sync and async.
 
@@ -89,9 +93,13 @@ class Agents:
             instructions: when to use `manage_memory`, added to its description.
             max_tokens: the budget of one search; see `MemoryEngine.recall`. Its lines hold a little more: keys and
                 parts of scores.
+            name: what stands for "memory" in the names of the tools, where an agent has several memories; None is
+                "memory", and for a shared namespace ("company",) "company_memory".
+            about: whose memory it is, and what belongs there; added to both descriptions.
         """
-        management = Management(tuple(actions_permitted), schema, instructions)
         source = namespace_source(namespace, namespace_key)
+        named = memory_name(source, name)
+        management = Management(tuple(actions_permitted), schema, instructions, named, about)
         return memory_tools(self._context, source, management, max_tokens=max_tokens)
 
     def recall_node(
@@ -140,6 +148,7 @@ class Agents:
         recall: RecallNodeOptions | bool = True,
         remember: RememberNodeOptions | bool = True,
         tools: ToolOptions | bool = False,
+        name: str | None = None,
     ) -> MemoryMiddleware:
         """Middleware for `create_agent`: recall before the model, remember after the answer, tools if asked for.
 
@@ -147,14 +156,19 @@ class Agents:
             namespace: a template; see the class.
             namespace_key: where the namespace stands, without a template.
             recall, remember, tools: whether to, or with which options of `recall_node`, `remember_node` and `tools`.
+            name: as for `tools`; it names the middleware too, so that an agent can have several.
         """
         from .middleware import MEMORIES, MemoryMiddleware
 
         where: Any = {"namespace": namespace, "namespace_key": namespace_key}
+        source = namespace_source(namespace, namespace_key)
+        named = memory_name(source, name)
         return MemoryMiddleware(
+            source,
+            memory=named,
             recall=self.recall_node(**where, into=MEMORIES, **_options(recall)) if recall is not False else None,
             remember=self.remember_node(**where, **_options(remember)) if remember is not False else None,
-            tools=self.tools(**where, **_options(tools)) if tools is not False else (),
+            tools=self.tools(**{"name": named, **where, **_options(tools)}) if tools is not False else (),
         )
 
     def pruning(

@@ -34,6 +34,7 @@ from ..journal.changes import Change, Edit
 from ..models.answers import ListForm
 from ..models.chunks import fenced, parts_of
 from ..models.client import Asker, prompt_text
+from ..models.lenient import read_as
 from ..stores.base import StoreAdapter, StoredItem
 
 __all__ = ["PROFILE_LABEL", "ProfileKeeper", "ProfilePatch", "patched_fields", "profile_namespace"]
@@ -71,7 +72,7 @@ def patched_fields(
     for name, value, reason in changes:
         tried = {other: part for other, part in now.items() if other != name}
         try:
-            made = schema.model_validate(tried if value is None else {**tried, name: value})
+            made = read_as(schema, tried if value is None else {**tried, name: value})
         except ValidationError as error:
             refused[name] = one_line(str(error.errors()[0]["msg"]))
             continue

@@ -17,6 +17,7 @@ from ..core.text import normalise, one_line, shown
 from ..errors import ModelError
 from ..extraction.facts import ConsolidationDecision, ExtractedFact, Judgement, Similar
 from ..extraction.rules.consolidator import RuleConsolidator
+from ..extraction.screening import screen
 from ..journal.changes import Tombstone
 from ..models.client import CALLS_A_QUESTION
 from .decisions import Settlement, memory_key, merged_names
@@ -89,7 +90,7 @@ class Judging:
             answer = yield from guard_call(Step(self._consolidator, (fact, similar)), "The judge")
         except ModelError as error:
             return None, _failed(error)
-        return _decision(answer)
+        return _decision(answer, fact)
 
     def _together(self) -> Steps[tuple[list[PlannedFact], Judgement]]:
         """Offers are made from the state at the start and the earlier facts; decisions are then settled in turn."""
@@ -101,7 +102,9 @@ class Judging:
             if similar and standing[at] is None and self._needs_judge(at, similar)
         ]
         judgement = yield from self._judgement([(self._drafts[at].fact, offers[at]) for at in asked])
-        answers = {at: _decision(answer) for at, answer in zip(asked, judgement.decisions, strict=True)}
+        answers = {
+            at: _decision(answer, self._drafts[at].fact) for at, answer in zip(asked, judgement.decisions, strict=True)
+        }
         notes = {asked[at]: note for at, note in judgement.notes.items() if 0 <= at < len(asked)}
         settled = []
         for at, draft in enumerate(self._drafts):
@@ -198,10 +201,17 @@ def _texts(similar: Similar) -> dict[str, str]:
     return {record.key: record.content for record, _ in similar}
 
 
-def _decision(answer: object) -> tuple[ConsolidationDecision | None, str]:
+def _decision(answer: object, fact: ExtractedFact) -> tuple[ConsolidationDecision | None, str]:
     if isinstance(answer, ConsolidationDecision):
-        return answer, ""
+        fault = screen(answer.content or "")
+        # What the fact says itself was let in already: by the extractor's screening, or by a caller's own decision.
+        if fault is None or screen(fact.content) is not None:
+            return answer, ""
+        return None, f"Inserted as it is, because the judge's wording looks like {_NAMED[fault]}."
     return None, f"Inserted as it is, because the judge answered {shown(answer)} instead of a decision."
+
+
+_NAMED = {"secret": "a secret", "instruction": "an instruction"}
 
 
 def _failed(error: ModelError) -> str:

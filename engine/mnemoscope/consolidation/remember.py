@@ -102,17 +102,15 @@ def plan_content(
 ) -> Steps[Plan]:
     """The plan for what was said; without `extract` for the very text of people and assistant, as one fact.
 
-    Facts in place of a text or messages are planned as they are.
-
-    Raises:
-        InputError: nothing was said.
+    Facts in place of a text or messages are planned as they are. Where nobody said anything in words, as with an image
+    alone, the plan is empty, and its `left_out` says what there was.
     """
     if isinstance(content, list | tuple) and content and all(isinstance(each, ExtractedFact) for each in content):
         return planner.from_facts(content, namespace, terms)
     transcript = read_messages(content)
     said = [message for message in transcript.messages if extract or message.role in ("user", "assistant")]
     if not any(message.text.strip() for message in said):
-        raise InputError("There is nothing to remember: the content is empty or holds no text.")
+        return _as_said(planner.from_facts([], namespace, terms), transcript)
     if extract:
         return planner.from_transcript(transcript, namespace, terms)
     text = "\n\n".join(message.text for message in said)
@@ -140,7 +138,11 @@ def apply_plan(
     edits = edits_of(plan, {**plan.vectors, **reworded})
     unkept = functools.partial(unkept_prompts, adapter, plan.prompts, by, plan.created_at)
     prompts = (yield Step(unkept)) if plan.prompts else []
-    writes = [*also, *prompts, *([run_write(run_of(plan, actor=by))] if plan.facts or plan.calls else [])]
+    writes = [
+        *also,
+        *prompts,
+        *([run_write(run_of(plan, actor=by))] if plan.facts or plan.calls or plan.withheld else []),
+    ]
     commit = functools.partial(context.journal.commit, edits, actor=by, run=plan.id, also=writes, guards=guards)
     changes = yield Step(commit)
     context.locks.note_write(plan.namespace)
@@ -269,7 +271,7 @@ def _check_guards(context: Context, guards: Sequence[Guard]) -> Steps[None]:
 
 def _as_said(plan: Steps[Plan], transcript: Transcript) -> Steps[Plan]:
     made = yield from plan
-    return replace(made, messages=transcript.messages)
+    return replace(made, messages=transcript.messages, left_out=transcript.left_out)
 
 
 def texts_to_embed(plan: Plan) -> list[str]:

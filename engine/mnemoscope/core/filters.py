@@ -5,14 +5,17 @@ what must hold there; all of them must. A plain value means equality. An object 
 `$eq $ne $gt $gte $lt $lte` (numbers with numbers, texts with texts, times with ISO-8601 texts; anything else is
 no match), `$in`,
 `$nin` (a list), `$exists` (true or false), `$contains` (an element of a list, or a part of a text).
+`$and` and `$or` take a list of filters, `$not` takes one; they stand wherever a path or an operator does:
+{"$or": [{"source": "chat"}, {"importance": {"$not": {"$lt": 0.8}}}]}. Any other name that begins with "$" is refused.
 An object without operators goes one level deeper: {"metadata": {"team": "red"}}. A path that is not there is
 equal only to None. Values are those of JSON, or a datetime; numbers and arrays of other libraries are refused.
 """
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -34,6 +37,10 @@ _DEEPEST = 50
 """Levels of objects and lists in a filter; a deeper one is refused."""
 
 
+Holds: TypeAlias = Callable[["Condition"], Any]
+"""Says of a condition whether it holds: a truth value of one memory, or an array of those of many."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """What must hold of the value at a path of fields."""
@@ -41,16 +48,38 @@ class Condition:
     path: tuple[str, ...]
     test: _Test
 
+    def evaluate(self, holds: Holds) -> Any:
+        """Whether it holds."""
+        return holds(self)
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """Filters of which each must hold, or one; or, with `is_negated`, must not."""
+
+    join: Callable[[Any, Any], Any]
+    parts: tuple[Condition | _Joined, ...]
+    is_negated: bool = False
+
+    def evaluate(self, holds: Holds) -> Any:
+        """Whether they hold. What says so of a condition may be an array, so nothing here branches on it."""
+        found = functools.reduce(self.join, (part.evaluate(holds) for part in self.parts))
+        return found ^ True if self.is_negated else found
+
 
 @dataclass(frozen=True)
 class Predicate:
-    """A filter as a test of one memory; its conditions all hold, or it does not."""
+    """A filter as a test of one memory, or of many at once."""
 
-    conditions: tuple[Condition, ...]
+    root: _Joined
 
     def __call__(self, record: MemoryRecord) -> bool:
         """Whether the memory passes."""
-        return all(each.test(value_at(record, each.path)) for each in self.conditions)
+        return bool(self.evaluate(lambda condition: condition.test(value_at(record, condition.path))))
+
+    def evaluate(self, holds: Holds) -> Any:
+        """The same, with what says of a condition whether it holds."""
+        return self.root.evaluate(holds)
 
 
 def compile_filter(filter: Filter | None) -> Predicate | None:
@@ -67,8 +96,7 @@ def compile_filter(filter: Filter | None) -> Predicate | None:
         return None
     for path, condition in filter.items():
         _check_value(condition, str(path)[:80])
-    found = (each for path, condition in filter.items() for each in _conditions(_split(str(path)), condition))
-    return Predicate(tuple(found))
+    return Predicate(_read_fields((), filter))
 
 
 def value_at(record: MemoryRecord, path: tuple[str, ...]) -> object:
@@ -105,27 +133,61 @@ def _split(path: str) -> tuple[str, ...]:
     return names
 
 
-def _conditions(path: tuple[str, ...], condition: object) -> Iterator[Condition]:
-    told = ".".join(path)
+def _read_fields(path: tuple[str, ...], fields: Filter) -> _Joined:
+    """What must hold of the fields of an object: each of the memory's own where the path is empty."""
+    parts: list[Condition | _Joined] = []
+    for name, condition in fields.items():
+        if str(name) in _JOINS:
+            parts.append(_read_joined(path, str(name), condition))
+        elif str(name).startswith("$"):
+            raise _unknown(str(name), path)
+        else:
+            parts.append(_read_at((*path, *(_split(str(name)) if not path else (str(name),))), condition))
+    return _Joined(operator.and_, tuple(parts))
+
+
+def _read_at(path: tuple[str, ...], condition: object) -> Condition | _Joined:
+    """What must hold of the value at a path."""
     if not isinstance(condition, Mapping):
-        yield Condition(path, lambda value: _equal(value, condition))
-        return
+        return Condition(path, lambda value: _equal(value, condition))
+    told = ".".join(path)
     if not condition:
         raise FilterError(f"The filter at {told!r} is an empty object; give a value or an operator.")
-    named = [str(name).startswith("$") for name in condition]
-    if all(named):
-        yield from (Condition(path, _operator(str(name), operand, told)) for name, operand in condition.items())
-        return
-    if any(named):
+    operators = [str(name) for name in condition if str(name).startswith("$") and str(name) not in _JOINS]
+    if not operators:
+        return _read_fields(path, condition)
+    if any(not str(name).startswith("$") for name in condition):
         raise FilterError(f"The filter at {told!r} mixes operators and fields: {shown(dict(condition))}.")
-    for name, part in condition.items():
-        yield from _conditions((*path, str(name)), part)
+    parts: list[Condition | _Joined] = []
+    for name, operand in condition.items():
+        if str(name) in _JOINS:
+            parts.append(_read_joined(path, str(name), operand))
+        elif str(name) in OPERATORS:
+            parts.append(Condition(path, OPERATORS[str(name)](operand, told)))
+        else:
+            raise _unknown(str(name), path)
+    return _Joined(operator.and_, tuple(parts))
 
 
-def _operator(name: str, operand: object, path: str) -> _Test:
-    if name not in OPERATORS:
-        raise FilterError(f"Unknown operator {name!r} in the filter at {path!r}; known are {', '.join(OPERATORS)}.")
-    return OPERATORS[name](operand, path)
+def _read_joined(path: tuple[str, ...], name: str, operand: object) -> _Joined:
+    if name == "$not":
+        return _Joined(operator.and_, (_read_part(path, name, operand),), is_negated=True)
+    if not isinstance(operand, list | tuple) or not operand:
+        raise FilterError(f"{name} in the filter needs a list of filters that is not empty, got {shown(operand)}.")
+    return _Joined(_JOINS[name], tuple(_read_part(path, name, part) for part in operand))
+
+
+def _read_part(path: tuple[str, ...], name: str, part: object) -> Condition | _Joined:
+    if path:
+        return _read_at(path, part)
+    if not isinstance(part, Mapping) or not part:
+        raise FilterError(f"{name} in the filter takes filters, objects that are not empty, got {shown(part)}.")
+    return _read_fields((), part)
+
+
+def _unknown(name: str, path: tuple[str, ...]) -> FilterError:
+    where = f" at {'.'.join(path)!r}" if path else ""
+    return FilterError(f"Unknown operator {name!r} in the filter{where}; known are {', '.join([*OPERATORS, *_JOINS])}.")
 
 
 def _equal(value: object, expected: object) -> bool:
@@ -194,3 +256,6 @@ OPERATORS: dict[str, Callable[[object, str], _Test]] = {
     "$contains": _contains,
 }
 """The operators, by name, each as a maker of tests."""
+
+_JOINS: dict[str, Callable[[Any, Any], Any]] = {"$and": operator.and_, "$or": operator.or_, "$not": operator.and_}
+"""The operators that join filters."""

@@ -26,6 +26,13 @@ from ..stores.base import Guard, Hit, Ref, StoreAdapter, StoredItem, Write
 __all__ = ["Erased", "ErasedFromCases", "ErasureReceipt", "erase", "kept_runs", "without_memories"]
 
 
+NOT_REACHED = (
+    "Checkpoints of conversations still hold what was said: delete the threads by checkpointer.delete_thread(id).",
+    "Exports and backups made before still hold it: delete or replace those files.",
+    "Data may remain in the database's file until it is compacted (VACUUM).",
+)
+"""Where an erased memory's words may still be: outside of the store."""
+
 _SHORTEST_TEXT = 8
 _LONGEST_QUERY = 2_000
 
@@ -59,6 +66,11 @@ class ErasureReceipt(KeepsTuples):
     def is_complete(self) -> bool:
         """Whether nothing was found any more."""
         return not self.failures
+
+    @property
+    def not_reached(self) -> tuple[str, ...]:
+        """What no store can erase, and how to."""
+        return NOT_REACHED
 
 
 @dataclass(frozen=True)

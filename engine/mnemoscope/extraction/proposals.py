@@ -21,7 +21,7 @@ from ..errors import ModelCall
 from .echoes import Recalled
 from .facts import ExtractedFact, Extraction, Withheld
 from .quotes import Quotable
-from .screening import looks_like_instruction, looks_like_secret
+from .screening import looks_like_instruction, screen
 
 __all__ = ["MOST_FACTS", "REASONS", "Sieve"]
 
@@ -136,7 +136,7 @@ class Sieve:
             self.held_back["empty fact"] += 1
             return None
         quote = _text(item.get("quote"))
-        if looks_like_secret(content) or looks_like_secret(quote):
+        if "secret" in (screen(content), screen(quote)):
             self.held_back["secret"] += 1
             return None
         return ExtractedFact(
@@ -187,7 +187,7 @@ class Sieve:
             ("recalled memory", lambda: not places or self._is_recalled(fact)),
             ("not said by a person", lambda: not any(place.message.role == "user" for place in places)),
             ("about the assistant", lambda: _is_about_assistant(fact)),
-            ("instruction", lambda: looks_like_instruction(fact.content) or not self._is_trusted(places)),
+            ("instruction", lambda: screen(fact.content) == "instruction" or not self._is_trusted(places)),
             ("too long", lambda: len(fact.content) > _LONGEST_FACT),
             ("too many", lambda: is_full),
         )

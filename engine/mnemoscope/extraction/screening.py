@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Literal
 
-__all__ = ["is_joke", "is_question", "is_supposition", "looks_like_instruction", "looks_like_secret"]
+__all__ = ["is_joke", "is_question", "is_supposition", "looks_like_instruction", "looks_like_secret", "screen"]
 
 
 _SECRET_WORD = re.compile(
@@ -87,6 +88,16 @@ _JOKE = re.compile(
     r"\b(?:just kidding|only kidding|jk|only joking|just joking|i['’]m joking|i['’]m kidding|not really,? lol)\b",
     re.IGNORECASE,
 )
+
+
+def screen(text: str) -> Literal["secret", "instruction"] | None:
+    """Why a text that a model wrote must not be stored, whatever way it comes in; None where it may.
+
+    The one gate: what extractors propose, what a judge rewords, and what an agent's tools are given all pass it.
+    """
+    if looks_like_secret(text):
+        return "secret"
+    return "instruction" if looks_like_instruction(text) else None
 
 
 def looks_like_secret(sentence: str) -> bool:

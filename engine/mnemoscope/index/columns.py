@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.filters import Predicate, value_at
+from ..core.filters import Condition, Predicate, value_at
 from ..core.records import MemoryRecord
 from ..core.text import normalise
 
@@ -56,11 +56,12 @@ class Columns:
 
     def matching(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Which memories pass a filter. Each condition is tested once on each value that there is."""
-        found = np.ones(len(self), np.bool_)
-        for condition in predicate.conditions:
+
+        def holds(condition: Condition) -> NDArray[np.bool_]:
             values, codes = self._values(condition.path)
-            holds = np.fromiter((condition.test(value) for value in values), np.bool_, len(values))
-            found &= holds[codes]
+            return np.fromiter((condition.test(value) for value in values), np.bool_, len(values))[codes]
+
+        found: NDArray[np.bool_] = predicate.evaluate(holds)
         return found
 
     def _values(self, path: tuple[str, ...]) -> tuple[list[object], NDArray[np.int32]]:

@@ -160,6 +160,8 @@ def recall(context: Context, asked: Request) -> Steps[RecallResult]:
         InputError: nobody knows how the store was at that moment, or it has not come yet.
     """
     now = context.now()
+    if not asked.query.strip():
+        return _nothing(asked)
     result = yield from _answer(context, asked, now)
     if asked.is_noted:
         records = [match.record for match in result]
@@ -169,6 +171,8 @@ def recall(context: Context, asked: Request) -> Steps[RecallResult]:
 
 def explain_memory(context: Context, asked: Request, namespace: Namespace, key: str) -> Steps[Explanation]:
     """Why this request returns the memory at this place or does not, and what would bring it in."""
+    if not asked.query.strip():
+        raise InputError(f"To explain a recall takes its query, a text with some words, got {shown(asked.query)}.")
     result = yield from _answer(context, asked, context.now())
     if locate(result, namespace, key) is not None or result.as_of is not None:
         return explain(result, namespace, key)
@@ -180,6 +184,23 @@ def explain_memory(context: Context, asked: Request, namespace: Namespace, key: 
         key,
         stored=None if stored is None else MemoryRecord.from_item(stored),
         tombstone=None if stone is None else read_entry(stone, Tombstone.from_item),
+    )
+
+
+def _nothing(asked: Request) -> RecallResult:
+    """The empty result of an empty query: a turn of an agent without words, such as an image, asks for nothing."""
+    empty = np.empty(0)
+    considered = Candidates([], empty, None, empty, empty, np.empty(0, np.int8), total=0)
+    return RecallResult(
+        query=asked.query,
+        namespace=asked.scope.namespace,
+        ranking=rank(considered, asked.config, limit=asked.limit, min_score=asked.min_score),
+        limit=asked.limit,
+        min_score=asked.min_score,
+        min_similarity=asked.min_similarity,
+        timings={},
+        as_of=asked.as_of,
+        notice="The query holds no words, so nothing was looked for.",
     )
 
 
@@ -289,8 +310,8 @@ def _embed_again(adapter: StoreAdapter, items: Sequence[StoredItem]) -> Steps[li
 
 
 def _query(query: object) -> str:
-    if not isinstance(query, str) or not query.strip():
-        raise InputError(f"A recall needs a query with some text, got {shown(query)}.")
+    if not isinstance(query, str):
+        raise InputError(f"A recall needs a query, a text, got {shown(query)}.")
     if len(query) > LONGEST_QUERY:
         raise InputError(f"The query has {len(query):,} characters; {LONGEST_QUERY:,} are allowed. Shorten it.")
     # What no store can hold, no memory says; and embedders fail on it.
