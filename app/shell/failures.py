@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import secrets
-import traceback
 
 from mnemoscope import MnemoscopeError
+from mnemoscope.errors import describe_error
 
 from app.components import states
 from app.session import connections
@@ -23,7 +23,6 @@ def report(error: Exception) -> bool:
         states.draw_failed(error)
         return True
     error_id = secrets.token_hex(4)
-    trace = "".join(traceback.format_exception(error))
-    logger.error("Error %s in a page\n%s", error_id, connections.scrub_secrets(trace))
+    logger.error("Error %s in a page\n%s", error_id, connections.scrub_secrets(describe_error(error)))
     states.draw_broken(error_id)
     return True

@@ -21,6 +21,8 @@ Messages name the thing, the value, what is allowed, and the way out.
 
 from __future__ import annotations
 
+import os
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     pass
 
 __all__ = [
+    "LOG_TEXT",
     "CancelledWorkError",
     "ConfigurationError",
     "Conflict",
@@ -45,7 +48,29 @@ __all__ = [
     "PermissionDeniedError",
     "StoreError",
     "StoreUnavailableError",
+    "describe_error",
 ]
+
+
+LOG_TEXT = "MNEMOSCOPE_LOG_TEXT"
+"""The environment variable that, set to anything, lets logs hold what errors say, stored text included."""
+
+
+def describe_error(error: BaseException) -> str:
+    """An error for a log: its type and where it was raised, and the same of what caused it.
+
+    What errors say is left out, because databases, embedders and models quote the text they failed on. Where
+    `MNEMOSCOPE_LOG_TEXT` is set it is the whole traceback.
+    """
+    if os.environ.get(LOG_TEXT):
+        return "".join(traceback.format_exception(error))
+    lines = []
+    cause: BaseException | None = error
+    while cause is not None:
+        lines.append(f"{type(cause).__module__}.{type(cause).__qualname__}, raised at")
+        lines += [line.rstrip() for line in traceback.format_tb(cause.__traceback__)]
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "\n".join([*lines, f"(Set {LOG_TEXT}=1 to log what it says, which may quote stored text.)"])
 
 
 @dataclass(frozen=True)

@@ -295,6 +295,22 @@ def test_a_job_that_fails_waits_longer_each_time_is_visible_and_succeeds_at_last
     assert "is tried again later" in caplog.text
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_draining_waits_for_the_next_attempt_where_that_comes_in_time(workers: int) -> None:
+    failures = [ModelError("down", failure="provider_error")]
+
+    def once_down(text: str) -> list[Any]:
+        if failures:
+            raise failures.pop()
+        return facts(text)
+
+    engine = engine_over(extractor=once_down)
+    with engine.background(None, workers=workers, debounce=0, backoff=0.2) as background:
+        background.submit("Tea", ANA)
+        assert background.drain(30) == 0
+    assert contents(engine) == ["Tea"]
+
+
 def test_the_wait_doubles_up_to_ten_minutes() -> None:
     now, waits = 0.0, []
 

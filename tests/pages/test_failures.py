@@ -4,6 +4,7 @@ import logging
 import re
 
 import pytest
+from mnemoscope.errors import LOG_TEXT
 from streamlit.testing.v1 import AppTest
 
 
@@ -28,6 +29,16 @@ def test_an_unexpected_error_shows_an_id_and_logs_the_rest(caplog: pytest.LogCap
     assert error_id is not None
     assert "what only the log may hold" not in shown
     assert error_id.group(1) in caplog.text
+    assert "builtins.ValueError, raised at" in caplog.text
+    assert "what only the log may hold" not in caplog.text
+
+
+def test_the_log_says_what_went_wrong_where_somebody_asks_for_it(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LOG_TEXT, "1")
+    with caplog.at_level(logging.ERROR, logger="mnemoscope"):
+        AppTest.from_function(broken_script).run(timeout=20)
     assert "what only the log may hold" in caplog.text
 
 

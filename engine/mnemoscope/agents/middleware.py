@@ -23,7 +23,7 @@ from ..consolidation.seen_turns import Thread, turns_in
 from ..context import Context
 from ..core.execution import Steps, arun, run
 from ..core.namespaces import NamespaceLike, read_namespace
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, describe_error
 from ..journal.provenance import ambient, came_from, thread_of
 from ..recall.rendering import prompt_text
 from .nodes import FAILURES, Node
@@ -252,4 +252,4 @@ def _taken_out(messages: Sequence[BaseMessage], update: Update) -> list[BaseMess
 
 
 def _log_kept(error: Exception) -> None:
-    _log.warning("The conversation is not shortened, because what would go was not remembered.", exc_info=error)
+    _log.warning("The conversation is not shortened: what would go was not remembered.\n%s", describe_error(error))

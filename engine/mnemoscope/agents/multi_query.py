@@ -20,7 +20,7 @@ from ..conversations.messages import Message
 from ..core.execution import Step, Steps, arun, guard_call, run
 from ..core.namespaces import NamespaceLike
 from ..core.validation import check_texts, check_whole
-from ..errors import ModelError
+from ..errors import ModelError, describe_error
 from ..models.answers import ListForm
 from ..models.chunks import Part, fenced
 from ..models.client import Asker, prompt_text
@@ -107,7 +107,7 @@ class ModelQueries:
         try:
             answer = yield from self._asker.ask(prompt_text("queries"), fenced(Part(tuple(messages))))
         except ModelError as error:
-            _log.warning("No queries were written, so the question itself is looked for.", exc_info=error)
+            _log.warning("No queries were written, so the question itself is looked for.\n%s", describe_error(error))
             return []
         return [item["query"] for item in answer.items if isinstance(item, dict) and isinstance(item.get("query"), str)]
 

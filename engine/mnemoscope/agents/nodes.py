@@ -6,6 +6,7 @@ model is down the agent goes on: the failure is logged and stands in the state.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,13 +25,31 @@ from ..conversations.messages import Transcript
 from ..core.execution import Step, Steps, arun, run
 from ..core.namespaces import Namespace
 from ..core.validation import check_text, check_whole
-from ..errors import ConflictError, EmbeddingError, InputError, ModelError, PermissionDeniedError, StoreError
+from ..errors import (
+    ConflictError,
+    EmbeddingError,
+    InputError,
+    ModelError,
+    PermissionDeniedError,
+    StoreError,
+    describe_error,
+)
 from ..journal.provenance import came_from, thread_of
 from ..recall.pipeline import LONGEST_QUERY, read_request, recall
 from ..recall.rendering import UNREADABLE, node_text
 from .scopes import NamespaceSource, speaker_in
 
-__all__ = ["FAILURES", "Node", "Recalling", "Remembering", "Submit", "question_in", "recall_node", "remember_node"]
+__all__ = [
+    "FAILURES",
+    "Node",
+    "Recalling",
+    "Remembering",
+    "Submit",
+    "cache_key",
+    "question_in",
+    "recall_node",
+    "remember_node",
+]
 
 
 Submit: TypeAlias = Callable[[Sequence[Any], Namespace, str | None], object]
@@ -131,6 +150,31 @@ def remember_node(context: Context, scope: NamespaceSource, how: Remembering) ->
     return Node("remember", steps)
 
 
+def cache_key(*fields: str, messages_key: str = "messages") -> Callable[[Any], str]:
+    """A `key_func` for LangGraph's `CachePolicy` of a recall node: the question, and the state's `fields` that name
+    whose memories are recalled.
+
+    LangGraph's own key is made of the state alone, and where the namespace comes from the configuration it gives one
+    user what was recalled for another.
+
+    Raises:
+        InputError: no field is named, or, when the graph runs, the state holds none of that name.
+    """
+    if not fields:
+        raise InputError('cache_key needs the parts of the state that name the user, such as cache_key("user_id").')
+
+    def key(state: Any, *_: Any, **__: Any) -> str:
+        named = [_part(state, field) for field in fields]
+        if any(value in (None, "") for value in named):
+            raise InputError(
+                f"The state holds nothing under {', '.join(fields)}, so a cached recall could be another's."
+            )
+        question = question_in(turns_in(_part(state, messages_key)))
+        return hashlib.sha256(repr([named, question]).encode("utf-8", "surrogatepass")).hexdigest()
+
+    return key
+
+
 def question_in(transcript: Transcript, turns: int = 1) -> str:
     """The text of the last user turn with those before it, `turns` in all; empty where nobody asked."""
     said = spoken(transcript)
@@ -166,7 +210,7 @@ def _recall(context: Context, namespace: Namespace, state: Any, how: Recalling) 
     try:
         result = yield from recall(context, asked)
     except FAILURES as error:
-        _log.warning("Nothing could be recalled, and the agent goes on without.", exc_info=error)
+        _log.warning("Nothing could be recalled, and the agent goes on without.\n%s", describe_error(error))
         return UNREADABLE
     return node_text(result)
 
@@ -185,7 +229,7 @@ def _remember(
             context, Planner(context), transcript, namespace, terms, thread=thread, most=how.turns
         )
     except FAILURES as error:
-        _log.warning("The turns were not remembered; they are tried again after the next.", exc_info=error)
+        _log.warning("The turns were not remembered; they are tried again after the next.\n%s", describe_error(error))
         return f"Not remembered yet: {type(error).__name__}; tried again after the next turn."
     return f"Remembered {len(applied)} of {len(applied.plan.facts)} facts."
 

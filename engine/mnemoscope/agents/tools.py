@@ -36,6 +36,7 @@ from ..errors import (
     NotFoundError,
     PermissionDeniedError,
     StoreError,
+    describe_error,
 )
 from ..extraction.documents import FIELDS, document_fields, document_metadata, document_text
 from ..extraction.facts import ExtractedFact, Withheld
@@ -380,7 +381,7 @@ def _answer_failures() -> Iterator[None]:
     except PermissionDeniedError as error:
         raise ToolException("Memory is open for reading alone, so nothing was changed.") from error
     except (EmbeddingError, ModelError, StoreError) as error:
-        _log.warning("A memory tool failed and the agent goes on without it.", exc_info=error)
+        _log.warning("A memory tool failed and the agent goes on without it.\n%s", describe_error(error))
         raise ToolException(
             f"Long-term memory is not available at the moment ({type(error).__name__}); nothing was changed. Go on "
             "without it."

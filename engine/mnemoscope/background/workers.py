@@ -21,7 +21,15 @@ from ..core.execution import on_thread
 from ..core.namespaces import NamespaceLike, read_namespace
 from ..core.text import shown
 from ..core.validation import check_whole
-from ..errors import ConfigurationError, ConflictError, EmbeddingError, InputError, ModelError, StoreError
+from ..errors import (
+    ConfigurationError,
+    ConflictError,
+    EmbeddingError,
+    InputError,
+    ModelError,
+    StoreError,
+    describe_error,
+)
 from .jobs import Claim, Job, JobState
 from .queue import JobQueue
 
@@ -193,19 +201,18 @@ class Background:
         return hurried
 
     def drain(self, timeout: float) -> int:
-        """Do everything that waits, but at most for so many seconds; gives how many jobs wait or run even then.
+        """Do everything that falls due within so many seconds; gives how many jobs wait or run even then.
 
-        Jobs that wait for their next attempt are not waited for.
+        Jobs that wait for their next attempt are waited for where that comes within the time.
         """
         self._check_process()
         deadline = time.monotonic() + timeout
         self.flush()
-        if not self._threads:
-            while time.monotonic() < deadline and self._step():
-                pass
-        while self._threads and (left := deadline - time.monotonic()) > 0:
+        while (left := deadline - time.monotonic()) > 0:
             seen = self._stirs
-            if not self._queue.is_pending(self._name, now=self._clock()):
+            if not self._threads and self._step():
+                continue
+            if not self._queue.is_pending(self._name, now=self._clock() + left):
                 break
             self._rest(seen, left)
         counts = self._queue.counts()
@@ -293,7 +300,7 @@ class Background:
                 self._stir()
         except StoreError as error:
             # What was done is known by its mark in the store, so that the job may well come again.
-            _log.warning("The queue of memories failed; its jobs are tried again.", exc_info=error)
+            _log.warning("The queue of memories failed; its jobs are tried again.\n%s", describe_error(error))
             return False
         return True
 
@@ -313,7 +320,7 @@ class Background:
         said = f"{type(error).__name__}: {error}"
         self._queue.fail(claim.id, self._name, said, now=self._clock(), again_at=again_at)
         what = "has failed; see jobs() and retry()" if again_at is None else "is tried again later"
-        _log.warning("The job %s %s.", claim.id, what, exc_info=error)
+        _log.warning("The job %s %s.\n%s", claim.id, what, describe_error(error))
 
     def _rest(self, seen: int, longest: float) -> None:
         """Wait until something was submitted or done since that many stirs, until a job is due, or a moment."""
@@ -335,7 +342,7 @@ class Background:
                 if running:
                     self._queue.renew(running, self._name, now=self._clock(), lease=self._pace.lease)
             except StoreError as error:
-                _log.warning("The leases of running jobs could not be renewed.", exc_info=error)
+                _log.warning("The leases of running jobs could not be renewed.\n%s", describe_error(error))
 
     def _at_exit(self) -> None:
         if os.getpid() != self._pid:
@@ -343,7 +350,7 @@ class Background:
         try:
             self.close(self._pace.exit_timeout)
         except StoreError as error:
-            _log.warning("The queue of memories failed at the end of the process.", exc_info=error)
+            _log.warning("The queue of memories failed at the end of the process.\n%s", describe_error(error))
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:

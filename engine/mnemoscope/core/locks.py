@@ -5,23 +5,49 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
-from typing import TypeVar
-from weakref import WeakKeyDictionary
-
-from langgraph.store.base import BaseStore
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 from ..errors import ConfigurationError
 from .execution import Step, Steps
 
-__all__ = ["Locks", "lock_of", "locks_of"]
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
+
+__all__ = ["ForkSafeLock", "Locks", "lock_of", "locks_of"]
 
 Result = TypeVar("Result")
 
 # Counting by bucket bounds the memory, whatever the number of namespaces; a neighbour's write costs a look-up more.
 _BUCKETS = 4_096
+
+
+class ForkSafeLock:
+    """A lock that a forked process finds free: whoever held it there lives in the parent alone.
+
+    `make` is `threading.Lock` or `threading.RLock`.
+    """
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Any]] = threading.Lock) -> None:
+        self._make = make
+        self._held = make()
+        _FORK_SAFE.add(self)
+
+    def free(self) -> None:
+        """Let go of it, whoever holds it."""
+        self._held = self._make()
+
+    def __enter__(self) -> None:
+        self._held.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        self._held.__exit__(None, None, None)
+
+
+_FORK_SAFE: WeakSet[ForkSafeLock] = WeakSet()
 
 
 class _Place(Future[None]):
@@ -188,6 +214,8 @@ def _free_all() -> None:
     _GUARD = threading.Lock()
     for locks in list(_LOCKS.values()):
         locks.free()
+    for lock in list(_FORK_SAFE):
+        lock.free()
     for store in list(_STORE_LOCKS):
         _STORE_LOCKS[store] = threading.RLock()
 

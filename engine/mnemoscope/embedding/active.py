@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from langchain_core.embeddings import Embeddings
 
+from ..core.locks import ForkSafeLock
 from ..core.namespaces import show_namespace
 from ..core.times import Clock
 from ..errors import ConfigurationError, Conflict, ConflictError, EmbedderMismatchError
@@ -57,7 +58,7 @@ class Embedders:
         self._clock = clock
         self._next = next_embeddings
         self._changed = changed
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock(threading.RLock)
         self._first: Known | None = None
         self._second: Known | None = None
         self._note: Any = None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from ..core.locks import ForkSafeLock
 
 __all__ = ["DEFAULT_INDEX_BYTES", "IndexBudget", "IndexMemory", "give_back", "process_budget", "without_collecting"]
 
@@ -64,7 +65,7 @@ class IndexBudget(Generic[Index]):
         self._rebuilt: dict[int, int] = {}
         self._largest: dict[int, int] = {}
         self._ended: deque[int] = deque()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     @property
     def limit_bytes(self) -> int:
@@ -151,7 +152,7 @@ def process_budget() -> IndexBudget[_Sized]:
     return _PROCESS
 
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _pauses: list[bool] = []
 
 

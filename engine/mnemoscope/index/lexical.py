@@ -7,7 +7,6 @@ that a write costs the words of what was written, not of everything.
 from __future__ import annotations
 
 import sys
-import threading
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.locks import ForkSafeLock
 from ..core.tokenizer import is_unspaced, tokenise
 
 __all__ = ["LexicalIndex"]
@@ -44,7 +44,7 @@ class _Vocabulary:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def cut(self, texts: Iterable[Sequence[str]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The words of texts by number, one text after another, and how many each has."""

@@ -6,7 +6,6 @@ other threads keep a consistent one without any lock.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.locks import ForkSafeLock
 from ..core.namespaces import Namespace, Scope, is_reserved
 from ..core.records import MemoryRecord
 from ..journal.changes import Tombstone
@@ -172,8 +172,8 @@ class IndexCache:
         self._budget: IndexBudget[Any] = process_budget() if budget is None else budget
         self._owner = next(self._numbers)
         # What waits for the same index to be built waits for one of these, which live as long as that takes.
-        self._building: WeakValueDictionary[Scope, _Turn] = WeakValueDictionary()
-        self._lock = threading.Lock()
+        self._building: WeakValueDictionary[Scope, ForkSafeLock] = WeakValueDictionary()
+        self._lock = ForkSafeLock()
         self._counted: tuple[Hashable | None, dict[Namespace, int]] | None = None
         weakref.finalize(self, self._budget.end, self._owner)
 
@@ -191,8 +191,8 @@ class IndexCache:
         """The index of this scope as the store is now."""
         scope = Scope(namespace, subtree)
         with self._lock:
-            turn = self._building.setdefault(scope, _Turn())
-        with turn.lock:
+            turn = self._building.setdefault(scope, ForkSafeLock())
+        with turn:
             token = self._adapter.token(namespace, subtree=subtree)
             old: ScopeIndex | None = self._budget.find(self._owner, scope)
             if old is not None and token is not None and old.token == token:
@@ -258,13 +258,6 @@ def _without_entries(counts: Mapping[Namespace, int]) -> dict[Namespace, int]:
 def index_of(namespace: Namespace, subtree: bool, snapshot: Snapshot) -> ScopeIndex:
     """An index of this snapshot, outside of any cache."""
     return _indexed(namespace, subtree, None, snapshot)
-
-
-class _Turn:
-    """A lock that can be referred to weakly."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
 
 
 _NONE = object()

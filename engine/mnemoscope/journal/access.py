@@ -7,6 +7,7 @@ path and never touches a memory.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Sequence
@@ -14,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from ..core.locks import ForkSafeLock
 from ..core.namespaces import Namespace
 from ..core.records import MemoryRecord
 from ..core.text import storable
 from ..core.times import from_iso, to_iso
-from ..errors import ConflictError, PermissionDeniedError, StoreError
+from ..errors import ConflictError, PermissionDeniedError, StoreError, describe_error
 from ..stores.base import Guard, Ref, StoreAdapter, StoredItem, Write
 from .changes import book
 from .entries import read_entry
@@ -96,13 +98,24 @@ class AskedQuery:
 class AccessLog:
     """Notes recalls and writes them a little later; `flush` writes at once."""
 
+    _finalizer: weakref.finalize[..., AccessLog] | None = None
+
     def __init__(self, adapter: StoreAdapter) -> None:
         self._adapter = adapter
+        self.begin()
+        _LOGS.add(self)
+
+    def begin(self) -> None:
+        """Begin with no notes: when made, and in a forked process, where the parent writes those that wait."""
         self._waiting: dict[Ref, list[Recalled]] = {}
-        self._lock = threading.Lock()
-        self._writing = threading.Lock()
+        self._lock = ForkSafeLock()
+        self._writing = ForkSafeLock()
         self._timer: threading.Timer | None = None
-        self._finalizer = weakref.finalize(self, _flush_at_the_end, adapter, self._waiting, self._lock, self._writing)
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        self._finalizer = weakref.finalize(
+            self, _flush_at_the_end, self._adapter, self._waiting, self._lock, self._writing
+        )
 
     def note(
         self,
@@ -179,11 +192,11 @@ class AccessLog:
         try:
             self.flush()
         except (ConflictError, StoreError) as error:
-            _log.warning("Access notes were not written and are tried again at the next recall: %s", error)
+            _log.warning("Access notes were not written; they are tried again later.\n%s", describe_error(error))
 
 
 def _flush(
-    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: threading.Lock, writing: threading.Lock
+    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: ForkSafeLock, writing: ForkSafeLock
 ) -> None:
     with writing:
         with lock:
@@ -201,12 +214,12 @@ def _flush(
 
 
 def _flush_at_the_end(
-    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: threading.Lock, writing: threading.Lock
+    adapter: StoreAdapter, waiting: dict[Ref, list[Recalled]], lock: ForkSafeLock, writing: ForkSafeLock
 ) -> None:
     try:
         _flush(adapter, waiting, lock, writing)
     except (ConflictError, StoreError) as error:
-        _log.warning("The last access notes were lost: %s", error)
+        _log.warning("The last access notes were lost.\n%s", describe_error(error))
 
 
 def _write(adapter: StoreAdapter, taken: dict[Ref, list[Recalled]]) -> None:
@@ -250,3 +263,16 @@ def _with(access: Access, notes: Sequence[Recalled]) -> Access:
 
 def _access_of(item: StoredItem) -> Access:
     return read_entry(item, lambda each: Access.from_value(each.value)) or Access()
+
+
+_LOGS: weakref.WeakSet[AccessLog] = weakref.WeakSet()
+
+
+def _begin_all() -> None:
+    """A forked process has none of its parent's timers, and perhaps a lock that one of its threads held."""
+    for log in list(_LOGS):
+        log.begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_all)

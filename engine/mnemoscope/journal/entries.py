@@ -32,7 +32,7 @@ def read_entry(item: StoredItem, read: Callable[[StoredItem], Entry]) -> Entry |
         return read(item)
     except _FAULTS as error:
         where = show_namespace(item.namespace)
-        _log.warning("Passed over %r in %r, which is not of this library: %r", item.key, where, error)
+        _log.warning("Passed over %r in %r, which is not of this library: %s", item.key, where, type(error).__name__)
         return None
 
 

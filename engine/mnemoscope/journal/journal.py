@@ -7,13 +7,13 @@ and are undone together. Forgotten memories are kept as tombstones beside the jo
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..core.locks import ForkSafeLock
 from ..core.namespaces import Namespace, is_reserved
 from ..core.payloads import cleaned_object, text_of
 from ..core.records import MemoryRecord
@@ -58,7 +58,7 @@ class Journal:
         self._adapter = adapter
         self._clock = clock
         # Within one process writes take turns, so that stores which cannot guard still see no lost update.
-        self._turn = threading.Lock()
+        self._turn = ForkSafeLock()
 
     def commit(
         self,

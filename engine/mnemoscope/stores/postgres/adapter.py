@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ import orjson
 from langchain_core.embeddings import Embeddings
 
 from ...core.imports import needing
+from ...core.locks import ForkSafeLock
 from ...core.namespaces import Namespace
 from ...core.times import Clock, utc_now
 from ...errors import StoreError, StoreUnavailableError
@@ -116,7 +116,7 @@ class PostgresAdapter:
         self._clock = clock
         self._layout = Layout()
         self._tokens: dict[tuple[Namespace, bool], State] = {}
-        self._tokens_lock = threading.Lock()
+        self._tokens_lock = ForkSafeLock()
 
     @property
     def abilities(self) -> Abilities:
