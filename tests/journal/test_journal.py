@@ -350,7 +350,9 @@ def test_whatever_a_stranger_wrote_can_be_labelled_forgotten_restored_and_undone
     engine.undo(group)
     engine.forget(ANA, key="k")
     engine.restore(ANA, "k")
-    assert engine.index(ANA).records[0].content == text.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")
+    # As ASCII, for no report of a failure takes a lone surrogate.
+    assert ascii(engine.index(ANA).records[0].content) == ascii(text)
+    assert ascii(store.get(ANA, "k").value) == ascii(value)  # type: ignore[union-attr]
 
 
 def test_labelling_an_item_of_langmem_keeps_its_shape() -> None:

@@ -14,7 +14,7 @@ from ..context import Context
 from ..conversations.messages import Transcript, read_messages
 from ..core.execution import Step, Steps
 from ..core.namespaces import Namespace
-from ..core.payloads import cleaned_object
+from ..core.payloads import as_object
 from ..core.records import MemoryRecord, rewritten
 from ..core.validation import check_flag, check_number, check_object, check_text, check_texts
 from ..embedding.encode import embed_texts
@@ -311,7 +311,7 @@ def _value(plan: Plan, change: PlannedChange) -> dict[str, Any] | None:
         return None
     if change.before is None:
         return change.after.to_value()
-    return rewritten(cleaned_object(plan.stored[change.key].value), change.before, change.after)
+    return rewritten(as_object(plan.stored[change.key].value), change.before, change.after)
 
 
 def _text_changes(change: PlannedChange) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "CONTENT",
     "KIND",
     "MADE_OF_FIELDS",
+    "as_object",
     "cleaned",
     "cleaned_object",
     "is_ours",
@@ -140,6 +141,11 @@ def _quoted(text: str) -> str:
 
 _DEEPEST = 150
 """Levels of nesting that are kept; our own writes may have a few more around them."""
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """The stored value as an object, its parts as they are: what nobody edits stays to the byte."""
+    return dict(value) if isinstance(value, Mapping) else {"value": value}
 
 
 def cleaned_object(value: object) -> dict[str, Any]:

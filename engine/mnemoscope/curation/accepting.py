@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..consolidation.remember import vectors_for
-from ..core.payloads import cleaned_object
+from ..core.payloads import as_object
 from ..core.records import MemoryRecord, repaired
 from ..errors import Conflict, ConflictError, InputError
 from ..journal.changes import Edit
@@ -110,7 +110,7 @@ def _embedding(proposal: Proposal, means: Means) -> list[Edit]:
     for ref in proposal.refs:
         item = means.items[ref]
         vectors = vectors_for(MemoryRecord.from_item(item).content, means.vectors)
-        edits.append(Edit(*ref, "update", item.value, cleaned_object(item.value), vectors, means.reason))
+        edits.append(Edit(*ref, "update", item.value, as_object(item.value), vectors, means.reason))
     return edits
 
 
@@ -118,7 +118,7 @@ def _repairing(proposal: Proposal, means: Means) -> list[Edit]:
     edits = []
     for ref in proposal.refs:
         item = means.items[ref]
-        stored = cleaned_object(item.value)
+        stored = as_object(item.value)
         record = MemoryRecord.from_item(replace(item, value=stored))
         edits.append(Edit(*ref, "update", item.value, repaired(stored, record), KEEP, means.reason))
     return edits

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..consolidation.remember import vectors_for
 from ..core.namespaces import Namespace
-from ..core.payloads import CONTENT, KIND, MADE_OF_FIELDS, cleaned_object, is_ours, place_of_text
+from ..core.payloads import CONTENT, KIND, MADE_OF_FIELDS, as_object, is_ours, place_of_text
 from ..core.records import MemoryRecord
 from ..journal.changes import Edit
 from ..stores.base import CONTENT_FIELD, KEEP, Keep, Ref, StoredItem, Vectors
@@ -142,7 +142,7 @@ def writer_of(value: Mapping[str, Any]) -> Writer:
 def _adoption(item: StoredItem, vectored: frozenset[str]) -> Adoption | Unadoptable:
     if not isinstance(item.value, Mapping):
         return Unadoptable(item.namespace, item.key, "its value is not an object")
-    stored = cleaned_object(item.value)
+    stored = as_object(item.value)
     record = MemoryRecord.from_item(replace(item, value=stored))
     if not record.content.strip():
         told = f"there is no text at {item.text_field!r} or under 'content'" if item.text_field else record.problems[0]

@@ -13,7 +13,7 @@ from ..context import Context
 from ..core.execution import Step, Steps
 from ..core.filters import Filter, compile_filter
 from ..core.namespaces import Namespace, Scope, show_namespace
-from ..core.payloads import cleaned_object
+from ..core.payloads import as_object
 from ..core.records import MemoryRecord, rewritten
 from ..core.text import shown, storable
 from ..core.times import aware
@@ -193,7 +193,7 @@ def update_edit(
     if item is None:
         raise NotFoundError(f"There is no memory {key!r} in {'/'.join(namespace)}; it may have been forgotten.")
     # What a stranger wrote may hold what no store of ours takes; what the patch holds must be right.
-    stored = cleaned_object(item.value)
+    stored = as_object(item.value)
     record = MemoryRecord.from_item(replace(item, value=stored))
     if expected_revision is not None and record.revision != expected_revision:
         raise ConflictError([stale(record, expected_revision)])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..consolidation.decisions import merged_names
 from ..consolidation.remember import vectors_for
 from ..core.namespaces import Namespace, show_namespace
-from ..core.payloads import cleaned_object
+from ..core.payloads import as_object
 from ..core.records import MemoryRecord, rewritten
 from ..errors import ConflictError, InputError, NotFoundError
 from ..journal.changes import Edit
@@ -36,11 +36,11 @@ def merge_edits(
     Raises:
         InputError: there are not two of one namespace, or not the same people may see them all.
     """
-    records = [MemoryRecord.from_item(replace(item, value=cleaned_object(item.value))) for item in items]
+    records = [MemoryRecord.from_item(replace(item, value=as_object(item.value))) for item in items]
     _check_one_sphere(records)
     before, after = records[0], merged(records, content, now)
     written: Vectors | Keep = KEEP if after.content == before.content else vectors_for(after.content, vectors)
-    value = rewritten(cleaned_object(items[0].value), before, after)
+    value = rewritten(as_object(items[0].value), before, after)
     kept = Edit(before.namespace, before.key, "merge", items[0].guarded, value, written, reason)
     return [kept, *(Edit(*item.ref, "merge", item.guarded, None, {}, reason) for item in items[1:])]
 
@@ -91,7 +91,7 @@ def move_edits(item: StoredItem, target: Namespace, vectors: Vectors, *, reason:
             item.key,
             "move",
             None,
-            cleaned_object(item.value),
+            as_object(item.value),
             vectors,
             reason,
             created_at=item.created_at,

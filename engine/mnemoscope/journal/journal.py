@@ -15,14 +15,14 @@ from typing import Any
 
 from ..core.locks import ForkSafeLock
 from ..core.namespaces import Namespace, is_reserved
-from ..core.payloads import cleaned_object, text_of
+from ..core.payloads import as_object, text_of
 from ..core.records import MemoryRecord
 from ..core.times import Clock, aware
 from ..core.validation import check_key
 from ..embedding.active import Embedders
 from ..errors import Conflict, ConflictError, InputError, NotFoundError
 from ..stores.base import EMBED_AGAIN, KEEP, Guard, Ref, StoreAdapter, StoredItem, Vectors, Write
-from ..stores.values import same_json
+from ..stores.values import check_new, same_json
 from .changes import BOUND, Change, Edit, Tombstone, book
 from .entries import read_entries
 from .groups import check_whole_group
@@ -36,6 +36,9 @@ __all__ = ["Journal", "group_name"]
 
 _PAGE = 500
 
+# What these write comes out of a store, a history or an export, and goes in again as it is.
+_AS_STORED = frozenset({"undo", "restore", "move", "adopt", "import", "allow"})
+
 
 @dataclass(frozen=True)
 class _Before:
@@ -47,7 +50,7 @@ class _Before:
     @property
     def kept(self) -> dict[str, Any]:
         """Its value as it can be kept and put back."""
-        return cleaned_object(self.item.value)
+        return as_object(self.item.value)
 
 
 class Journal:
@@ -89,6 +92,9 @@ class Journal:
             before = self._before(edits)
             _check(edits, before)
             present = {ref: each.item.value for ref, each in before.items()}
+            for edit in edits:
+                if edit.after is not None and edit.action not in _AS_STORED:
+                    check_new(edit.after, present.get(edit.ref), edit.ref)
             edits = with_new_revisions(edits, present)
             changes = [
                 _change(edit, before, f"{group}-{number:06d}", group, actor=actor, run=run, at=at)
@@ -323,12 +329,13 @@ def _change(
 
 
 def _writes(edit: Edit, change: Change) -> list[Write]:
-    item = Write(edit.namespace, edit.key, edit.after, edit.vectors, edit.created_at)
-    entry = Write(book("journal", change.namespace), change.id, change.to_value())
+    # What is new was checked; the rest goes on as it was stored, in the item and in its history.
+    item = Write(edit.namespace, edit.key, edit.after, edit.vectors, edit.created_at, as_stored=True)
+    entry = Write(book("journal", change.namespace), change.id, change.to_value(), as_stored=True)
     if change.buries:
-        return [item, entry, Write(*edit.stone_ref, _tombstone(change).to_value(), change.vectors)]
+        return [item, entry, Write(*edit.stone_ref, _tombstone(change).to_value(), change.vectors, as_stored=True)]
     if edit.stone is not None or change.stone is not None:
-        return [item, entry, Write(*edit.stone_ref, edit.stone, edit.stone_vectors)]
+        return [item, entry, Write(*edit.stone_ref, edit.stone, edit.stone_vectors, as_stored=True)]
     return [item, entry]
 
 

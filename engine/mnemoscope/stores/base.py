@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -105,7 +105,8 @@ class Write:
 
     `vectors` replaces all vectors of the item; `KEEP` leaves them; an empty mapping leaves it without any.
     A store that embeds by itself takes the field names and embeds `value[field]`. `created_at` is the
-    item's own creation time where it must survive (an undo); None keeps the present one, or is now.
+    item's own creation time where it must survive (an undo); None keeps the present one, or is now. With `as_stored`
+    the value comes out of a store or an export, and may hold whatever this store can, be it beyond what is taken anew.
     """
 
     namespace: Namespace
@@ -113,6 +114,7 @@ class Write:
     value: Mapping[str, Any] | None
     vectors: Vectors | Keep = field(default_factory=dict)
     created_at: datetime | None = None
+    as_stored: bool = False
 
     @property
     def ref(self) -> Ref:
@@ -172,7 +174,8 @@ class Abilities:
 
     `reads_vectors`: `load` gives vectors, so ranking is exact. `sees_changes`: `token` tells of writes by
     any process. `atomic`: a batch is written whole or not at all, even when the process is killed.
-    `guards_processes`: guards hold against other processes, not only against this one.
+    `guards_processes`: guards hold against other processes, not only against this one. `holds` is what values can be
+    made of: objects of Python, JSON as Python writes it (numbers of any size, NaN, lone surrogates), or jsonb.
     """
 
     reads_vectors: bool
@@ -181,6 +184,7 @@ class Abilities:
     guards_processes: bool
     limits: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    holds: Literal["objects", "json", "jsonb"] = "json"
 
 
 class StoreAdapter(Protocol):

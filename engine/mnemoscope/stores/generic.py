@@ -63,7 +63,9 @@ _LIMITS = (
 class GenericAdapter:
     """Any `BaseStore`. Asynchronous stores work from any thread but that of their own event loop."""
 
-    abilities = Abilities(reads_vectors=False, sees_changes=False, atomic=False, guards_processes=False, limits=_LIMITS)
+    abilities = Abilities(
+        reads_vectors=False, sees_changes=False, atomic=False, guards_processes=False, limits=_LIMITS, holds="objects"
+    )
 
     def __init__(self, store: BaseStore) -> None:
         self.store = store
@@ -155,7 +157,7 @@ class GenericAdapter:
         Vectors that would go stale are removed by a delete first, and equal texts are put in separate
         batches: `InMemoryStore`, alone or in a server, refuses a batch that holds one text twice.
         """
-        prepared = prepare(writes, None, embeds=True)
+        prepared = prepare(writes, None, embeds=True, holds="objects")
         with self._lock:
             refs = [each.ref for each in prepared]
             guarded = [(guard.namespace, guard.key) for guard in guards]

@@ -56,6 +56,7 @@ class MemoryAdapter:
 
     name = "memory"
     abilities = Abilities(
+        holds="objects",
         reads_vectors=True,
         sees_changes=True,
         atomic=True,
@@ -171,7 +172,7 @@ class MemoryAdapter:
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard, then do all writes; whatever interrupts them, all are undone."""
-        prepared = prepare(writes, self.dimensions)
+        prepared = prepare(writes, self.dimensions, holds="objects")
         with self._lock:
             stored = {guard_ref: self._item(guard_ref) for guard_ref in {(g.namespace, g.key) for g in guards}}
             check_guards(guards, {ref: item.value for ref, item in stored.items() if item})

@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import orjson
@@ -23,7 +24,19 @@ from ..core.text import storable
 from ..errors import Conflict, ConflictError, InputError, NamespaceError
 from .base import KEEP, NULL, Guard, Keep, Ref, Vectors, Write
 
-__all__ = ["PreparedWrite", "check_guards", "copy_json", "has_texts", "latest_of", "prepare", "read_json", "same_json"]
+__all__ = [
+    "Holds",
+    "PreparedWrite",
+    "check_guards",
+    "check_new",
+    "copy_json",
+    "has_texts",
+    "json_text",
+    "latest_of",
+    "prepare",
+    "read_json",
+    "same_json",
+]
 
 
 MAX_DEPTH = 200
@@ -55,11 +68,19 @@ class PreparedWrite:
 
     def to_json(self) -> str:
         """The value as JSON text."""
-        return orjson.dumps(self.value).decode()
+        return json_text(self.value) if self.write.as_stored else orjson.dumps(self.value).decode()
 
 
-def prepare(writes: Iterable[Write], dimensions: int | None, *, embeds: bool = False) -> list[PreparedWrite]:
+Holds: TypeAlias = Literal["objects", "json", "jsonb"]
+"""What a store's values can be made of; see `Abilities`."""
+
+
+def prepare(
+    writes: Iterable[Write], dimensions: int | None, *, embeds: bool = False, holds: Holds = "json"
+) -> list[PreparedWrite]:
     """The writes checked and copied; of several to one place, the last.
+
+    A value is checked for what every store takes, and one that comes `as_stored` for what this one `holds`.
 
     A vector of zeros alone has no direction and is left out (PostgreSQL would rank it first). For a store that
     embeds by itself the vectors are not looked at: their fields alone count.
@@ -69,7 +90,7 @@ def prepare(writes: Iterable[Write], dimensions: int | None, *, embeds: bool = F
         InputError: a key, value or vector that some store refuses or alters; the message names the field.
     """
     last = {write.ref: write for write in writes}
-    return [_prepare(write, dimensions, embeds) for write in last.values()]
+    return [_prepare(write, dimensions, embeds, holds) for write in last.values()]
 
 
 def check_guards(guards: Sequence[Guard], found: Mapping[Ref, Any]) -> None:
@@ -87,17 +108,55 @@ def check_guards(guards: Sequence[Guard], found: Mapping[Ref, Any]) -> None:
         raise ConflictError(conflicts)
 
 
+def json_text(value: object) -> str:
+    """A value as JSON text that `read_json` reads as the very same.
+
+    It holds what the fast writer refuses (whole numbers beyond 64 bits, lone surrogates, nesting beyond 254 levels) or
+    alters (infinity and NaN).
+
+    Raises:
+        TypeError: a part of it is nothing that JSON has.
+        RecursionError: it is nested too deep for this program.
+    """
+    if not _has_no_number(value):
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError:
+            pass
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _has_no_number(value: object) -> bool:
+    """Whether a float stands in it that is no number."""
+    if isinstance(value, dict):
+        return any(map(_has_no_number, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_no_number, value))
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 def read_json(stored: str | bytes) -> Any:
     """A stored value: JSON, or else the text that a stranger put there."""
     try:
-        return orjson.loads(stored)
+        if not _may_be_too_long(stored):
+            return orjson.loads(stored)
     except orjson.JSONDecodeError:
-        text = stored.decode(errors="replace") if isinstance(stored, bytes) else stored
+        pass
+    text = stored.decode(errors="replace") if isinstance(stored, bytes) else stored
     try:
         # It reads numbers of any size, and NaN.
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
+
+
+_LONG_NUMBER, _LONG_NUMBER_BYTES = re.compile(r"\d{19}"), re.compile(rb"\d{19}")
+
+
+def _may_be_too_long(stored: str | bytes) -> bool:
+    """Whether a number may be longer than orjson reads exactly: it makes a float of a whole number beyond 64 bits."""
+    pattern: Any = _LONG_NUMBER_BYTES if isinstance(stored, bytes) else _LONG_NUMBER
+    return pattern.search(stored) is not None
 
 
 def same_json(one: object, other: object) -> bool:
@@ -162,19 +221,76 @@ def _shown(value: object) -> str | None:
     return repr(value) if text is None else text
 
 
-def _prepare(write: Write, dimensions: int | None, embeds: bool) -> PreparedWrite:
+def check_new(value: Mapping[str, Any], stored: object, ref: Ref) -> None:
+    """Refuse what no store takes in a new value, but for the parts that the stored one has too: they stay as they are.
+
+    Raises:
+        InputError: a part that differs from the stored one cannot be stored; the message names it.
+    """
+    _check_changed(value, stored, f"The item {show_namespace(ref[0])} · {ref[1]}", "", 1)
+
+
+def _check_changed(value: object, stored: object, where: str, path: str, depth: int) -> None:
+    if type(value) is type(stored) and same_json(value, stored):
+        return
+    if not isinstance(value, Mapping) or not isinstance(stored, Mapping):
+        _plain(value, where, path, depth)
+        return
+    _plain_object({name: None for name in value if name not in stored}, where, path, depth)
+    for name, part in value.items():
+        _check_changed(part, stored.get(name), where, f"{path}.{name}" if path else str(name), depth + 1)
+
+
+def _prepare(write: Write, dimensions: int | None, embeds: bool, holds: Holds) -> PreparedWrite:
     _check_place(write)
     if write.value is None:
         return PreparedWrite(write, None, {})
     where = f"The item {show_namespace(write.namespace)} · {write.key}"
     if not isinstance(write.value, Mapping):
         raise InputError(f"{where} cannot be stored: its value is {write.value!r}, and only an object can be.")
-    value = _plain_object(write.value, where, "", 1)
+    value = _as_stored(write.value, where, holds) if write.as_stored else _plain_object(write.value, where, "", 1)
     if isinstance(write.vectors, Keep):
         return PreparedWrite(write, value, KEEP)
     if embeds:
         return PreparedWrite(write, value, {name: np.empty(0, np.float32) for name in write.vectors})
     return PreparedWrite(write, value, _checked_vectors(write.vectors, where, dimensions))
+
+
+def _as_stored(value: Mapping[str, Any], where: str, holds: Holds) -> dict[str, Any]:
+    """A copy of a value that some store held, where a store that holds such values can take all of it."""
+    try:
+        if holds != "objects":
+            _check_held(value, where, "", holds)
+        copied: dict[str, Any] = _copy(dict(value))
+    except RecursionError:
+        raise InputError(f"{where} cannot be stored: it is nested deeper than this program can follow.") from None
+    return copied
+
+
+def _check_held(value: object, where: str, path: str, holds: Holds) -> None:
+    parts: Iterable[tuple[str, object]] = ()
+    if isinstance(value, dict):
+        for name in value:
+            _check_name(name, where, path, holds)
+        parts = ((f"{path}.{name}" if path else name, part) for name, part in value.items())
+    elif isinstance(value, list):
+        parts = ((f"{path}[{at}]", part) for at, part in enumerate(value))
+    elif fault := None if _is_held(value, holds) else _fault(value):
+        raise InputError(f"{where} cannot be stored: the field {path!r} {fault}.")
+    for at, part in parts:
+        _check_held(part, where, at, holds)
+
+
+def _check_name(name: object, where: str, path: str, holds: Holds) -> None:
+    if not isinstance(name, str):
+        raise InputError(f"{where} cannot be stored: {path or 'the value'} has the key {name!r}; keys are text.")
+    if holds == "jsonb" and storable(name)[1]:
+        raise InputError(f"{where} cannot be stored: the name {name!r} holds NUL or a lone surrogate.")
+
+
+def _is_held(value: object, holds: Holds) -> bool:
+    """Whether a part that is no list or object is held: whole numbers of any size are, all else outside of jsonb."""
+    return isinstance(value, int) or (holds == "json" and isinstance(value, _PLAIN))
 
 
 def _check_place(write: Write) -> None:

@@ -14,13 +14,15 @@ from typing import Any
 import orjson
 
 from ..core.namespaces import Namespace, show_namespace
-from ..core.payloads import cleaned_object
+from ..core.payloads import as_object
 from ..core.records import MemoryRecord
 from ..core.times import to_iso
 from ..embedding.named import identity_of
+from ..errors import InputError
 from ..journal.changes import Change, book
 from ..stores.base import Snapshot, StoreAdapter
 from ..stores.packing import packed
+from ..stores.values import json_text
 
 __all__ = ["COLUMNS", "VERSION", "ExportScope", "export_csv", "export_lines", "history_lines", "neutral", "unneutral"]
 
@@ -142,7 +144,7 @@ def _items(snapshot: Snapshot, namespace: Namespace, scope: ExportScope) -> Iter
         yield {
             "namespace": list(namespace),
             "key": item.key,
-            "value": cleaned_object(item.value),
+            "value": as_object(item.value),
             "created_at": to_iso(item.created_at),
             "updated_at": to_iso(item.updated_at),
             "vectors": packed(each),
@@ -151,7 +153,7 @@ def _items(snapshot: Snapshot, namespace: Namespace, scope: ExportScope) -> Iter
 
 def _entries(adapter: StoreAdapter, shelf: str, namespace: Namespace) -> Iterator[dict[str, Any]]:
     for item in adapter.load(book(shelf, namespace)).items:
-        yield {"namespace": list(namespace), "key": item.key, "value": cleaned_object(item.value)}
+        yield {"namespace": list(namespace), "key": item.key, "value": as_object(item.value)}
 
 
 def _changes(adapter: StoreAdapter, namespace: Namespace, scope: ExportScope) -> Iterator[dict[str, Any]]:
@@ -187,7 +189,11 @@ def _cells(record: MemoryRecord) -> list[str]:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return orjson.dumps(value) + b"\n"
+    try:
+        return json_text(value).encode() + b"\n"
+    except (TypeError, RecursionError) as error:
+        where = "/".join(map(str, value.get("namespace", ())))
+        raise InputError(f"The item {where} · {value.get('key')} cannot be exported as JSON: {error}.") from error
 
 
 def _json(value: object) -> str:

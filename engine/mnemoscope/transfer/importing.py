@@ -17,7 +17,7 @@ from ..consolidation.plan import Terms
 from ..consolidation.remember import vectors_for
 from ..consolidation.runs import Run
 from ..core.namespaces import Namespace
-from ..core.payloads import cleaned_object, text_of
+from ..core.payloads import as_object, text_of
 from ..core.records import MemoryRecord, rewritten
 from ..core.times import read_time
 from ..embedding.identity import made_by
@@ -335,7 +335,7 @@ class _Reading:
     def _value(self, entry: Entry, ref: Ref, item: StoredItem | None) -> dict[str, Any]:
         if entry.value is not None:
             return dict(entry.value)
-        stored = cleaned_object(item.value) if item is not None else {}
+        stored = as_object(item.value) if item is not None else {}
         if item is not None:
             before = MemoryRecord.from_item(replace(item, value=stored))
             after = merged(before, entry.fields)
@@ -355,7 +355,7 @@ class _Reading:
         if usable and entry.vectors is not None and self._adapter.abilities.reads_vectors:
             maker = self._embedder or ""
             return {name: made_by(vector, maker) for name, vector in unpacked(entry.vectors).items()}
-        if item is not None and text_of(cleaned_object(item.value)) == text_of(value):
+        if item is not None and text_of(as_object(item.value)) == text_of(value):
             return KEEP
         return None if text_of(value) else {}
 
@@ -369,7 +369,7 @@ def _changed_at(entry: Entry, ref: Ref, value: Mapping[str, Any]) -> datetime:
 
 
 def _is_same(stored: object, value: Mapping[str, Any]) -> bool:
-    return same_json(cleaned_object(stored), value)
+    return same_json(as_object(stored), value)
 
 
 def _shelf(kind: str, ref: Ref) -> Ref:
@@ -378,7 +378,9 @@ def _shelf(kind: str, ref: Ref) -> Ref:
 
 def _check(adapter: StoreAdapter, draft: _Draft) -> None:
     vectors = {} if draft.vectors is None else draft.vectors
-    prepare([Write(*draft.ref, draft.value, vectors)], adapter.dimensions)
+    prepare(
+        [Write(*draft.ref, draft.value, vectors, as_stored=True)], adapter.dimensions, holds=adapter.abilities.holds
+    )
 
 
 def _readable(read: Any, what: str) -> None:

@@ -56,6 +56,7 @@ TOKENS_KEPT = 1000
 """Namespaces whose last token is kept, so that asking again costs one short query while nobody writes."""
 
 _ABILITIES = Abilities(
+    holds="jsonb",
     reads_vectors=True,
     sees_changes=True,
     atomic=True,
@@ -225,7 +226,7 @@ class PostgresAdapter:
 
     def write(self, writes: Sequence[Write], guards: Sequence[Guard] = ()) -> None:
         """Check every guard and do all writes in one transaction, in three round trips."""
-        prepared = prepare(writes, self.dimensions)
+        prepared = prepare(writes, self.dimensions, holds="jsonb")
         minutes = (self.store.ttl_config or {}).get("default_ttl")
         whole_minutes = None if minutes is None else math.ceil(minutes)
         committing = False
@@ -245,7 +246,7 @@ class PostgresAdapter:
         """The vectors in waiting, by which the store goes over to another embedder."""
 
         def written(cursor: Cursor[Row], writes: Sequence[Write], guards: Sequence[Guard]) -> None:
-            prepared, now = prepare(writes, self.dimensions), self._clock()
+            prepared, now = prepare(writes, self.dimensions, holds="jsonb"), self._clock()
             write_all(cursor.connection, self._known_layout(cursor), prepared, guards, now=now, minutes=None)
 
         return PostgresStaging(run=self._run, written=written)
