@@ -14,7 +14,7 @@ from tests.stores import test_contract
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "stores.md").read_text(encoding="utf-8")
 TOLD = {
-    "`InMemoryStore`": memory.MemoryAdapter.abilities,
+    "`InMemoryStore`": memory.MemoryAdapter._abilities,
     "`SqliteStore`": sqlite._ABILITIES,
     "`PostgresStore`": postgres._ABILITIES,
     "any other `BaseStore`": generic.GenericAdapter.abilities,

@@ -10,7 +10,7 @@ from mnemoscope.stores.postgres import adapter as postgres
 from mnemoscope.stores.sqlite import adapter as sqlite
 
 OWN = {
-    "memory": memory.MemoryAdapter.abilities,
+    "memory": memory.MemoryAdapter._abilities,
     "sqlite": sqlite._ABILITIES,
     "postgres": postgres._ABILITIES,
 }

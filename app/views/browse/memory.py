@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 import streamlit as st
-from mnemoscope import MemoryRecord
-from mnemoscope.core import show_namespace, utc_now
+from mnemoscope import MemoryRecord, NamespaceError
+from mnemoscope.core import Namespace, read_namespace, show_namespace, utc_now
 from mnemoscope.index import ScopeIndex
 from mnemoscope.journal import Access
 from mnemoscope.stores import Ref
@@ -92,11 +92,26 @@ def _draw_content(working: Session, index: ScopeIndex, record: MemoryRecord, inc
     if record.problems:
         st.warning("Parts of this item could not be read as they should.", icon=":material/warning:")
         st.code(safe("\n".join(record.problems), 2_000), language=None, wrap_lines=True)
+    out_of_reach = _why_out_of_reach(record.namespace)
+    if out_of_reach:
+        st.info(f"This item can be read, not changed, and it has no history. {safe(out_of_reach, 500)}")
+        _draw_facts(record, Access(), has_vector=bool(index.vectored[index.position[record.namespace, record.key]]))
+        _draw_raw(record)
+        return
     edit.draw_memory_actions(working, record)
     access = working.engine.usage.recalls(record.namespace).get(record.key, Access())
     _draw_facts(record, access, has_vector=bool(index.vectored[index.position[record.namespace, record.key]]))
     _draw_parts(working, index, record, access, include_private)
     _draw_python(record)
+
+
+def _why_out_of_reach(namespace: Namespace) -> str:
+    """Why nothing here can be changed: another program wrote where this one does not; empty where it can."""
+    try:
+        read_namespace(namespace)
+    except NamespaceError as error:
+        return str(error)
+    return ""
 
 
 def _draw_facts(record: MemoryRecord, access: Access, *, has_vector: bool) -> None:

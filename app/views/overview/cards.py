@@ -70,6 +70,9 @@ def draw_charts(summary: Summary) -> None:
         with st.container(border=True, height="stretch"):
             st.markdown("**Growth**  \n:gray[:small[Today's memories by the day they were made]]")
             st.plotly_chart(chart_growth(summary.growth), config=CONFIG, alt="Growth over time")
+            if summary.misdated:
+                left_out = counted(summary.misdated, "memory", "memories")
+                st.caption(f"Without {left_out} dated before 1990 or years ahead; Health lists wrong clocks.")
         with st.container(border=True, height="stretch"):
             _draw_categories(summary)
         with st.container(border=True, height="stretch"):

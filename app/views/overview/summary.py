@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 from mnemoscope.core import Namespace
 from mnemoscope.index import STATES, Filters, ScopeIndex, State, browse
+from numpy.typing import NDArray
 
 BINS = 10
 
@@ -21,6 +22,9 @@ WEEK = timedelta(days=7)
 
 
 _MOST_POINTS = 120
+
+# No agent remembered anything before; a clock may be ahead by a time zone, or a test's by a year and more.
+_EARLIEST, _AHEAD = datetime(1990, 1, 1, tzinfo=UTC), timedelta(days=3 * 366)
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Summary:
-    """The numbers of one scope. `categories` counts what is not private; `importance` is by `BINS`."""
+    """The numbers of one scope. `categories` counts what is not private; `importance` is by `BINS`.
+
+    `misdated` memories are left out of `growth`: one of the year 1 would make a needle of all the others.
+    """
 
     total: int
     namespaces: list[NamespaceRow]
     growth: list[Point]
+    misdated: int
     categories: dict[str, int]
     importance: list[int]
     unknown_importance: int
@@ -58,35 +66,38 @@ class Summary:
 def summarise(index: ScopeIndex, now: datetime) -> Summary:
     """Count the memories of the index."""
     week_ago = (now - WEEK).timestamp()
+    created = index.columns.created
+    dated = created[(created >= _EARLIEST.timestamp()) & (created <= (now + _AHEAD).timestamp())]
     known = index.importance[~np.isnan(index.importance)]
     everything = browse(index, Filters(include_private=True), now=now).facets
     shared = browse(index, Filters(), now=now).facets
     return Summary(
         total=len(index),
         namespaces=_namespaces(index),
-        growth=_growth(index, now.date()),
+        growth=_growth(dated, now.date()),
+        misdated=len(created) - len(dated),
         categories={name: count for name, count in shared.categories.items() if count},
         importance=np.histogram(known, bins=BINS, range=(0.0, 1.0))[0].tolist(),
         unknown_importance=len(index) - len(known),
         states={state: everything.states[state] for state in STATES},
-        made_lately=int((index.columns.created >= week_ago).sum()),
+        made_lately=int((dated >= week_ago).sum()),
     )
 
 
 def _namespaces(index: ScopeIndex) -> list[NamespaceRow]:
     counts = Counter(record.namespace for record in index.records)
-    latest: dict[Namespace, float] = {}
-    for record, changed in zip(index.records, index.changed.tolist(), strict=True):
-        latest[record.namespace] = max(changed, latest.get(record.namespace, -np.inf))
-    rows = [NamespaceRow(where, count, datetime.fromtimestamp(latest[where], UTC)) for where, count in counts.items()]
+    # In the order of change, so that the last of each namespace stays; as the record has it, for seconds since 1970 are
+    # not exact enough at the ends of what a time can be.
+    latest = {index.records[at].namespace: index.records[at].changed_at for at in np.argsort(index.changed).tolist()}
+    rows = [NamespaceRow(where, count, latest[where]) for where, count in counts.items()]
     return sorted(rows, key=lambda row: (-row.count, row.namespace))
 
 
-def _growth(index: ScopeIndex, today: date) -> list[Point]:
+def _growth(created: NDArray[np.float64], today: date) -> list[Point]:
     """Points from the first memory until today, in steps of days that leave at most `_MOST_POINTS`."""
-    if not len(index):
+    if not len(created):
         return []
-    days = np.floor(index.columns.created / 86_400).astype(np.int64)
+    days = np.floor(created / 86_400).astype(np.int64)
     first, last = int(days.min()), max(int(days.max()), (today - date(1970, 1, 1)).days)
     step = -(-(last - first + 1) // _MOST_POINTS)
     made = np.bincount((days - first) // step, minlength=(last - first) // step + 1).tolist()

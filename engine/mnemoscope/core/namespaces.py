@@ -16,6 +16,7 @@ __all__ = [
     "Scope",
     "decode_label",
     "encode_label",
+    "has_text_labels",
     "is_reserved",
     "is_within",
     "read_namespace",
@@ -116,6 +117,11 @@ def show_namespace(namespace: Iterable[str]) -> str:
 def is_reserved(namespace: Sequence[str]) -> bool:
     """Whether the namespace belongs to this library's own books."""
     return bool(namespace) and namespace[0] == RESERVED_ROOT
+
+
+def has_text_labels(namespace: Sequence[object]) -> bool:
+    """Whether every label is text, as LangGraph's type says; an in-memory store takes any other object too."""
+    return all(isinstance(label, str) for label in namespace)
 
 
 def is_within(namespace: Namespace, prefix: Namespace, *, subtree: bool) -> bool:

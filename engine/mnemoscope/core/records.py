@@ -240,13 +240,16 @@ def _time(value: Mapping[str, Any], name: str, problems: list[str]) -> datetime 
     return moment
 
 
+_PLAINLY_NO = frozenset({"", "0", "0.0", "false", "no", "off", "none", "null", "[]", "{}"})
+
+
 def _flag(value: Mapping[str, Any], name: str, problems: list[str]) -> bool:
     part = value.get(name)
     if part is None or isinstance(part, bool):
         return bool(part)
     problems.append(f"{name} is not true or false: {shown(part)}")
-    # A flag that cannot be read hides rather than shows.
-    return name == "private"
+    # One that cannot be read errs to the safe side: it hides rather than shows, and keeps rather than forgets.
+    return name == "private" or str(part).strip().casefold() not in _PLAINLY_NO
 
 
 def _importance(value: object, problems: list[str]) -> float | None:

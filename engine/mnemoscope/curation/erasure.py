@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -268,7 +269,10 @@ def _is_in_cases(adapter: StoreAdapter, traces: _Traces) -> bool:
 
 
 def _json(value: object) -> str:
-    return orjson.dumps(value, default=repr).decode(errors="replace")
+    try:
+        return orjson.dumps(value, default=repr).decode(errors="replace")
+    except TypeError:
+        return json.dumps(value, default=repr, ensure_ascii=False)
 
 
 def _verified(adapter: StoreAdapter, journal: Journal, traces: _Traces) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -15,7 +15,7 @@ from langchain_core.embeddings import Embeddings
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, SearchItem, SearchOp
 
 from ..core.locks import lock_of
-from ..core.namespaces import Namespace, is_reserved, is_within
+from ..core.namespaces import Namespace, has_text_labels, is_reserved, is_within
 from ..core.text import storable
 from ..core.times import read_time
 from ..errors import MnemoscopeError, StoreError
@@ -271,7 +271,8 @@ def _rounds(writes: Sequence[PreparedWrite]) -> list[list[PreparedWrite]]:
 
 def _is_in(item: SearchItem, namespace: Namespace, *, subtree: bool) -> bool:
     found = tuple(item.namespace)
-    return is_within(found, namespace, subtree=subtree) and (bool(namespace) or not is_reserved(found))
+    is_here = has_text_labels(found) and is_within(found, namespace, subtree=subtree)
+    return is_here and (bool(namespace) or not is_reserved(found))
 
 
 def _stored(item: Item) -> StoredItem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from operator import is_
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from langgraph.store.base import Item
 from langgraph.store.memory import InMemoryStore
 
 from ..core.locks import lock_of
-from ..core.namespaces import Namespace, is_reserved, is_within
+from ..core.namespaces import Namespace, has_text_labels, is_reserved, is_within
 from ..core.times import Clock, read_time, utc_now
 from ..errors import StoreError
 from .base import Abilities, Guard, Hit, Known, Ref, Snapshot, StoredItem, Write
@@ -55,7 +56,7 @@ class MemoryAdapter:
     """An `InMemoryStore`, read and written in its own dictionaries."""
 
     name = "memory"
-    abilities = Abilities(
+    _abilities = Abilities(
         holds="objects",
         reads_vectors=True,
         sees_changes=True,
@@ -74,6 +75,19 @@ class MemoryAdapter:
         self.store = store
         self._clock = clock
         self._lock = lock_of(store)
+        self._unnamable = 0
+
+    @property
+    def abilities(self) -> Abilities:
+        """What can be done here, with a warning where the last look met namespaces whose labels are no texts."""
+        if not self._unnamable:
+            return self._abilities
+        number = "1 namespace has" if self._unnamable == 1 else f"{self._unnamable} namespaces have"
+        warning = (
+            f"{number} labels that are not text, such as None or 7. Other stores refuse these, and their items are not "
+            "shown here. Put them again under labels that are text."
+        )
+        return replace(self._abilities, warnings=(warning,))
 
     @property
     def embeddings(self) -> Embeddings | None:
@@ -229,7 +243,10 @@ class MemoryAdapter:
         if not subtree:
             yield namespace, self.store._data.get(namespace, {})
             return
-        for space in sorted(list(self.store._data)):
+        spaces = list(self.store._data)
+        named = [space for space in spaces if has_text_labels(space)]
+        self._unnamable = sum(not has_text_labels(space) and bool(self.store._data.get(space)) for space in spaces)
+        for space in sorted(named):
             if is_within(space, namespace, subtree=True) and (namespace or not is_reserved(space)):
                 yield space, self.store._data.get(space, {})
 

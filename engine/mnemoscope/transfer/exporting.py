@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import orjson
-
 from ..core.namespaces import Namespace, show_namespace
 from ..core.payloads import as_object
 from ..core.records import MemoryRecord
@@ -24,10 +22,23 @@ from ..stores.base import Snapshot, StoreAdapter
 from ..stores.packing import packed
 from ..stores.values import json_text
 
-__all__ = ["COLUMNS", "VERSION", "ExportScope", "export_csv", "export_lines", "history_lines", "neutral", "unneutral"]
+__all__ = [
+    "COLUMNS",
+    "LEFT_OUT",
+    "VERSION",
+    "ExportScope",
+    "export_csv",
+    "export_lines",
+    "history_lines",
+    "neutral",
+    "unneutral",
+]
 
 
 VERSION = 1
+
+LEFT_OUT = "left_out"
+"""The type of a line that stands for an item which JSON cannot hold."""
 """Of the JSON lines; a reader refuses what is newer than itself."""
 
 COLUMNS = (
@@ -64,8 +75,16 @@ def export_lines(adapter: StoreAdapter, scope: ExportScope, *, now: datetime) ->
     for namespace, shelves in sorted(_held(adapter, scope).items()):
         for kind, lines in _parts(adapter, scope, namespace, shelves):
             for line in lines:
-                counts[kind] += 1
-                yield _line({"type": kind, **line})
+                try:
+                    written = _line({"type": kind, **line})
+                except InputError as error:
+                    # One item that is no JSON costs that item; the file says so, and so does the import of it.
+                    place = {"namespace": line["namespace"], "key": line["key"]}
+                    counts["left out"] += 1
+                    yield _line({"type": LEFT_OUT, **place, "reason": str(error)})
+                else:
+                    counts[kind] += 1
+                    yield written
     yield _line({"type": "end", **counts})
 
 
@@ -197,7 +216,10 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _json(value: object) -> str:
-    return orjson.dumps(value, default=repr).decode()
+    try:
+        return json_text(value)
+    except (TypeError, RecursionError):
+        return repr(value)
 
 
 def _row(cells: Sequence[str]) -> bytes:

@@ -18,7 +18,7 @@ from ..conversations.json_stream import JsonFault, json_items
 from ..core.namespaces import Namespace, read_namespace
 from ..core.text import shown
 from ..errors import InputError
-from .exporting import COLUMNS, VERSION, unneutral
+from .exporting import COLUMNS, LEFT_OUT, VERSION, unneutral
 from .rows import read_fields
 
 __all__ = ["ENTRY_KINDS", "FORMS", "Entry", "Fault", "Header", "read_entries"]
@@ -192,6 +192,10 @@ def _end(where: str, value: Mapping[str, Any]) -> None:  # noqa: ARG001 - as for
     return None
 
 
+def _left_out(where: str, value: Mapping[str, Any]) -> Fault:
+    return Fault(where, f"it was left out of the export: {shown(value.get('reason'))}")
+
+
 def _item(where: str, value: Mapping[str, Any]) -> Entry:
     """An item as LangGraph gives it, whoever wrote it."""
     entry = _own(where, value)
@@ -241,6 +245,7 @@ def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
 FORMS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[str, Mapping[str, Any]], Row | None]], ...] = (
     (_is_type("mnemoscope-export"), _header),
     (_is_type("end"), _end),
+    (_is_type(LEFT_OUT), _left_out),
     (_is_own, _own),
     (_has("memory"), _mem0),
     (_has("content", "scope"), _crewai),
@@ -354,7 +359,7 @@ def _namespace(value: object) -> Namespace | None:
 def _key(value: object) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str | int) or not str(value):
+    if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputError(f"its key is no text: {shown(value)}")
     return str(value)
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-import orjson
-
 from ..core.namespaces import Namespace
 from ..core.records import MemoryRecord
 from ..core.text import storable
@@ -17,6 +15,7 @@ from ..core.times import from_iso, to_iso
 from ..journal.changes import book
 from ..journal.entries import read_entries
 from ..stores.base import Ref, StoreAdapter, StoredItem, Write
+from ..stores.values import json_text
 
 __all__ = ["Finding", "Proposal", "ProposalKind", "Rejection", "Rejections", "found", "proposed"]
 
@@ -71,7 +70,7 @@ def found(
 ) -> Finding:
     """The finding about these memories as they are; `mark` tells apart several about the same ones."""
     states = sorted((list(each.namespace), each.key, each.revision, each.content) for each in records)
-    known = orjson.dumps([worklist, states, mark])
+    known = json_text([worklist, states, mark]).encode()
     refs = tuple((record.namespace, record.key) for record in records)
     return Finding(hashlib.blake2b(known, digest_size=16).hexdigest(), worklist, refs, reason, proposal, weight)
 
