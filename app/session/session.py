@@ -17,7 +17,10 @@ from app.session.calls import call_log
 from app.session.connections import Catalogue
 from app.session.settings import Settings
 
-WRITING_KEY = "header.is_writing"
+WRITING_KEY = "session.is_writing"
+"""Whether the chosen connection may be written. No widget's: a browser sends what a widget of its own once held again,
+and a store that was opened for reading would be written.
+"""
 OPERATOR_KEY = "header.operator"
 CONNECTION_KEY = "header.connection"
 
@@ -79,6 +82,12 @@ def choice() -> Choice:
         # Writing is switched on for one store at a time.
         st.session_state[WRITING_KEY] = False
     return Choice(offered, connection, unknown)
+
+
+def set_writing(connection: str, is_writing: bool) -> None:
+    """Switch writing on or off for this connection, if it is still the one that is chosen."""
+    if choice().connection.name == connection:
+        st.session_state[WRITING_KEY] = is_writing
 
 
 def choose(name: str) -> None:

@@ -11,12 +11,13 @@ from app.components import actions
 from app.session import connections, index_memory, scope, session, sign_in
 from app.session.links import link_to
 from app.session.scope import read_tree
-from app.session.session import CONNECTION_KEY, OPERATOR_KEY, WRITING_KEY, Choice, Session
+from app.session.session import CONNECTION_KEY, OPERATOR_KEY, Choice, Session
 from app.session.settings import Settings
 from app.shell import failures
 from app.text.display import one_line
 
 MAKE_KEY = "header.make_store"
+SWITCH_KEY = "header.switch_writing"
 
 
 _ROLES: dict[Role, str] = {
@@ -121,8 +122,13 @@ def _draw_mode(chosen: Choice, working: Session | None) -> None:
         elif not may(role, "editor"):
             st.markdown("Your role is **viewer**: you may look at everything and change nothing.")
         else:
-            st.session_state.setdefault(WRITING_KEY, is_wanted)
-            st.toggle("Allow writing", key=WRITING_KEY, help="While this is off, nothing in the store can change.")
+            st.button(
+                "Stop writing" if is_wanted else "Allow writing",
+                key=SWITCH_KEY,
+                icon=":material/visibility:" if is_wanted else ":material/edit:",
+                on_click=session.set_writing,
+                args=(chosen.connection.name, not is_wanted),
+            )
         _draw_operator(role)
         st.caption("Every change is written down with this name and can be undone.")
         st.caption("Looking around writes nothing at all: no table, no counter, no time-to-live.")

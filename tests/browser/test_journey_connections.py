@@ -77,6 +77,38 @@ def test_another_connection_is_chosen_in_the_header_and_a_failing_one_does_no_ha
     assert not [line for line in server.lines if SECRET in line]
 
 
+def test_writing_that_was_allowed_for_one_connection_never_opens_another(
+    serve: Serve, visit: Visit, seeded_file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.sqlite"
+    engine = open_connection(connection_to(str(other)))
+    engine.remember("Ben drinks green tea.", ("memories", "ben"), extract=False)
+    engine.close()
+    # As a plain copy of somebody's file: opened for writing, its header would say another journal mode.
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    file = tmp_path / "both.toml"
+    file.write_text(f'[connections.other]\nurl = "sqlite:///{other}"\n')
+    before = everything(other)
+    server = serve(seeded_file, "--config", str(file))
+    page = visit(server.address)
+    click(page.get_by_role("button", name="Reading"))
+    click(page.locator(".st-key-header-switch_writing button"))
+    expect(page.get_by_role("button", name="Writing", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    choose(page, "other")
+    expect(page.get_by_role("button", name="Reading")).to_be_visible()
+    for row in PAGES[1:]:
+        go_to(page, row.title)
+        expect(page.get_by_role("button", name="Reading")).to_be_visible()
+    go_to(page, PAGES[0].title)
+    choose(page, "seeded.sqlite")
+    expect(page.get_by_role("button", name="Reading")).to_be_visible()
+    page.close()
+    server.stop()
+    assert everything(other) == before
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_connection_is_tried_on_its_page_and_looked_over_on_health(
     serve: Serve, visit: Visit, seeded_file: Path, configuration: Path, dark: bool

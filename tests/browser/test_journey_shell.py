@@ -66,7 +66,7 @@ def test_the_scope_is_in_the_url_and_follows_to_the_next_page(serve: Serve, visi
 def test_writing_is_switched_on_by_the_operator(serve: Serve, visit: Visit, seeded_file: Path) -> None:
     page = visit(serve(seeded_file).address)
     click(page.get_by_role("button", name="Reading"))
-    click(page.get_by_text("Allow writing"))
+    click(page.locator(".st-key-header-switch_writing button"))
     expect(page.get_by_role("button", name="Writing", exact=True)).to_be_visible()
     shot(page, "writing")
 

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import actions
 from app.session import sign_in
-from app.session.session import OPERATOR_KEY, WRITING_KEY
+from app.session.session import OPERATOR_KEY
+from app.shell.header import SWITCH_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -111,7 +112,7 @@ def test_the_header_says_the_role_and_viewers_cannot_switch_writing_on(
     monkeypatch.setenv("MNEMOSCOPE_ROLE", role)
     test = dashboard(seeded_engine, writing=True)
     assert f"Your role is {role}." in texts(test)
-    assert bool([toggle for toggle in test.toggle if toggle.key == WRITING_KEY]) is (role != "viewer")
+    assert bool([button for button in test.button if button.key == SWITCH_KEY]) is (role != "viewer")
 
 
 # Sign-in

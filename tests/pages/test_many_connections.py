@@ -10,8 +10,8 @@ from mnemoscope.embedding import IDENTITY_AT
 from streamlit.testing.v1 import AppTest
 
 from app.session.scope import NAMESPACE_KEY
-from app.session.session import CONNECTION_KEY, WRITING_KEY
-from app.shell.header import MAKE_KEY
+from app.session.session import CONNECTION_KEY
+from app.shell.header import MAKE_KEY, SWITCH_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA, BEN = ("memories", "ana"), ("memories", "ben")
@@ -80,11 +80,11 @@ def test_a_url_names_another_connection(dashboard: Dashboard) -> None:
 def test_going_over_to_another_connection_leaves_scope_and_writing_behind(dashboard: Dashboard) -> None:
     test = dashboard(query={"ns": list(ANA)}, writing=True)
     assert test.selectbox(key=NAMESPACE_KEY).value == ANA
-    assert test.toggle(key=WRITING_KEY).value is True
+    assert test.button(key=SWITCH_KEY).label == "Stop writing"
     test.selectbox(key=CONNECTION_KEY).select("second").run()
     assert not test.exception
     assert test.selectbox(key=NAMESPACE_KEY).value == ()
-    assert test.toggle(key=WRITING_KEY).value is False
+    assert test.button(key=SWITCH_KEY).label == "Allow writing"
     assert test.query_params["c"] == "second"
     assert "memories/ben" in offered(test)
 
@@ -110,7 +110,7 @@ def test_a_connection_that_is_not_configured_is_said_to_be_so(dashboard: Dashboa
 @pytest.mark.usefixtures("folder")
 def test_a_read_only_connection_has_no_switch_and_its_actions_are_refused(dashboard: Dashboard) -> None:
     test = dashboard(query={"c": "closed"}, writing=True, state={"feedback.offer": {"message": "x", "undo": "y"}})
-    assert not [toggle for toggle in test.toggle if toggle.key == WRITING_KEY]
+    assert not [button for button in test.button if button.key == SWITCH_KEY]
     assert "This connection is read-only" in shown(test)
     test.button(key="feedback.undo").click().run()
     assert "This connection is read-only, so nothing was written." in shown(test)
@@ -147,7 +147,7 @@ def test_the_own_store_is_made_only_once_writing_is_on(
     test = dashboard()
     assert "There is no store yet." in shown(test)
     assert not list(tmp_path.rglob("*.sqlite"))
-    test.toggle(key=WRITING_KEY).set_value(True).run()
+    test.button(key=SWITCH_KEY).click().run()
     assert [file.name for file in tmp_path.rglob("*.sqlite")] == ["memories.sqlite"]
     assert "There is no store yet." not in shown(test.run())
 
@@ -160,7 +160,7 @@ def test_a_file_that_was_named_and_is_not_there_is_a_failure(
     assert "The store did not answer" in test.error[0].value
     assert "There is no SQLite file" in shown(test)
     assert not (tmp_path / "typo.sqlite").exists()
-    test.toggle(key=WRITING_KEY).set_value(True).run()
+    test.button(key=SWITCH_KEY).click().run()
     assert not (tmp_path / "typo.sqlite").exists()
     test.button(key=MAKE_KEY).click().run()
     assert not test.error
@@ -235,7 +235,7 @@ def test_a_store_that_is_not_there_is_made_by_its_button_alone(dashboard: Dashbo
     file = folder / "second.sqlite"
     file.unlink()
     test = dashboard(query={"c": "second"})
-    test.toggle(key=WRITING_KEY).set_value(True).run()
+    test.button(key=SWITCH_KEY).click().run()
     assert not file.exists()
     assert f"There is no SQLite file {file}" in shown(test)
     test.button(key=MAKE_KEY).click().run()

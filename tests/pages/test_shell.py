@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.components import actions
 from app.session.navigation import PAGES
 from app.session.scope import BELOW_KEY, NAMESPACE_KEY
-from app.session.session import WRITING_KEY
+from app.shell.header import SWITCH_KEY
 
 Dashboard = Callable[..., AppTest]
 ANA = ("memories", "ana")
@@ -107,7 +107,7 @@ def test_reading_is_the_default_and_writing_is_refused_until_it_is_switched_on(
 ) -> None:
     monkeypatch.delenv("MNEMOSCOPE_WRITE", raising=False)
     test = dashboard(seeded_engine)
-    assert test.toggle(key=WRITING_KEY).value is False
+    assert test.button(key=SWITCH_KEY).label == "Allow writing"
     test.session_state["feedback.offer"] = {"message": "Forgot 1 memory.", "undo": "some-change"}
     test.run().button(key=actions.UNDO_KEY).click().run()
     assert "Writing is off." in texts(test)
