@@ -14,7 +14,6 @@ from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 from mnemoscope import ConversationError, InputError, MnemoscopeError
 from mnemoscope.conversations import (
-    FORMATS,
     Conversation,
     JsonFault,
     Unreadable,
@@ -169,11 +168,6 @@ def test_every_format_can_be_asked_for(name: str, data: str) -> None:
     assert read(data, format=name) == read(data)
 
 
-def test_every_row_of_the_table_has_an_example_here() -> None:
-    assert {name for name, _ in FILES} == {row.name for row in FORMATS}
-    assert all(row.label and row.description.endswith(".") for row in FORMATS)
-
-
 @pytest.mark.parametrize(("name", "data"), FILES)
 @pytest.mark.parametrize("asked", ["chatgpt", "csv", "text"])
 def test_a_wrong_format_says_what_was_found(name: str, data: str, asked: str) -> None:
@@ -220,7 +214,7 @@ def test_a_chatgpt_export_is_read_along_the_open_branch() -> None:
     assert [message.id for message in conversation.messages] == ["u1", "a1"]
     assert conversation.messages[0].said_at == datetime(2024, 5, 1, 10, tzinfo=UTC)
     assert conversation.left_out == {"image": 1, "tool call": 1, "message of another branch": 1}
-    assert conversation.notes == ("1 messages of other branches were left out.",)
+    assert conversation.notes == ("1 message of another branch was left out.",)
 
 
 def test_a_chatgpt_export_without_a_current_node_is_read_to_its_last_message() -> None:
@@ -276,7 +270,10 @@ def test_langsmith_runs_of_every_kind_give_each_turn_once(run: dict[str, object]
 def test_a_langsmith_run_without_messages_says_so() -> None:
     conversation = read(json.dumps({"run_type": "tool", "inputs": {"x": 1}, "parent_run_id": "p"}))[0]
     assert conversation.messages == ()
-    assert conversation.notes == ("A step within the run p.", "A run of the type 'tool' without messages.")
+    assert conversation.notes == (
+        "The file does not hold the root run of this trace; 1 run within it is there.",
+        "A run of the type 'tool' without messages.",
+    )
 
 
 def test_sharegpt_tool_turns_are_counted() -> None:

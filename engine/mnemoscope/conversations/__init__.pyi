@@ -1,9 +1,9 @@
+from .checkpointers import open_checkpointer as open_checkpointer
 from .checkpoints import Thread as Thread
 from .checkpoints import list_threads as list_threads
-from .checkpoints import open_checkpointer as open_checkpointer
 from .checkpoints import read_thread as read_thread
-from .formats import Conversation as Conversation
-from .formats import Unreadable as Unreadable
+from .conversation import Conversation as Conversation
+from .conversation import Unreadable as Unreadable
 from .json_stream import JsonFault as JsonFault
 from .json_stream import json_items as json_items
 from .messages import Transcript as Transcript

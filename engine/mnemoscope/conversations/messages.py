@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,14 +17,16 @@ from ..core.times import read_time
 from ..errors import InputError
 
 __all__ = [
-    "BLOCK_LABELS",
     "CALL_TYPES",
     "Message",
     "Role",
     "Transcript",
+    "label_of_block",
     "messages_to_text",
     "moment_of",
+    "own_id",
     "read_messages",
+    "strip_marks",
     "text_of",
 ]
 
@@ -47,11 +50,27 @@ _ALLOWED = (
     + "), a (role, text) pair, or a list of these"
 )
 _NOT_EXTRACTED: Mapping[Role, str] = {"system": "system prompt", "tool": "tool output"}
-_TIME_FIELDS = ("said_at", "timestamp", "created_at", "create_time", "created", "sent_at")
+_TIME_FIELDS = (
+    "said_at",
+    "timestamp",
+    "created_at",
+    "createdAt",
+    "create_time",
+    "createTime",
+    "created",
+    "inserted_at",
+    "sent_at",
+    "date",
+    "time",
+)
 _REMOVE_ALL = "__remove_all__"
 _LONGEST_ID = 200
 _MOST_NOTES = 5
 _MILLISECONDS_FROM = 1e11
+# LangChain's summarisation puts its summary into the conversation as if a person had said it.
+_SUMMARY_MARK = "summarization"
+# Marks of direction and width are invisible: two names that differ in them alone look the same.
+_INVISIBLE = re.compile("[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 
 
 @dataclass(frozen=True)
@@ -84,13 +103,16 @@ class Transcript(KeepsTuples):
     notes: tuple[str, ...] = ()
 
 
-def read_messages(content: object, *, skip_unreadable: bool = False) -> Transcript:
-    """The turns of a conversation in any form an agent has it in.
+def read_messages(
+    content: object, *, skip_unreadable: bool = False, times: Sequence[datetime | None] = ()
+) -> Transcript:
+    """Read the turns of a conversation in any form an agent has it in.
 
     `content` is text (one user message), one message, or a sequence of messages: LangChain messages,
-    mappings of the OpenAI, Anthropic or LangChain kind (also `messages_to_dict` and graph state with
+    mappings of the OpenAI, Anthropic, Google or LangChain kind (also `messages_to_dict` and graph state with
     "messages"), (role, text) pairs, content blocks, or `Message`s. Blank content gives an empty transcript.
     With `skip_unreadable` a message that cannot be read is counted as "unreadable message", not refused.
+    `times` says when each message was said, for those that do not say it themselves.
 
     Raises:
         InputError: the content, or a message of it, is of no such form; it names position and value.
@@ -98,8 +120,9 @@ def read_messages(content: object, *, skip_unreadable: bool = False) -> Transcri
     if isinstance(content, Transcript):
         return content
     reader = _Reader(skip_unreadable=skip_unreadable)
+    known = dict(enumerate(times, start=1))
     for position, value in enumerate(_sequence_of(content), start=1):
-        reader.add(value, position)
+        reader.add(value, position, known.get(position))
     return reader.transcript()
 
 
@@ -111,6 +134,22 @@ def messages_to_text(messages: object) -> str:
     """
     said = [each for each in read_messages(messages).messages if each.text.strip()]
     return "\n".join(f"{message.role}: {message.text}" for message in said)
+
+
+def own_id(message: object) -> str | None:
+    """The id that a message has of its own, in whatever form it is; None where it has none."""
+    if isinstance(message, Message):
+        return message.id
+    try:
+        value = _fields_of(message, 1).get("id")
+    except InputError:
+        return None
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
+
+
+def strip_marks(text: str) -> str:
+    """The text without the invisible marks that chat programs put around names, dates and notices."""
+    return _INVISIBLE.sub("", text)
 
 
 def moment_of(value: object) -> datetime | None:
@@ -145,7 +184,7 @@ class _Reader:
         self._notes: list[str] = []
         self._kept: list[tuple[int, Message]] = []
 
-    def add(self, value: object, position: int) -> None:
+    def add(self, value: object, position: int, time: datetime | None = None) -> None:
         try:
             turn = self._turn(value, position)
             if turn is None:
@@ -153,7 +192,8 @@ class _Reader:
             if turn.role is None:
                 self._remove(turn.id)
                 return
-            message = self._message(turn.role, turn, position)
+            dated = turn if turn.said_at else replace(turn, said_at=time)
+            message = self._message(turn.role, dated, position)
         except InputError as error:
             if not self._skip_unreadable:
                 raise
@@ -172,9 +212,12 @@ class _Reader:
             own = value.id if value.has_own_id else None
             return _Turn(value.role, value.text, own, value.name, value.said_at)
         fields = _fields_of(value, position)
-        label = BLOCK_LABELS.get(str(fields.get("type")))
+        label = label_of_block(fields.get("type"))
         if "role" not in fields and label is not None:
             self._left_out[label] += 1
+            return None
+        if _is_summary(fields):
+            self._left_out["summary of earlier turns"] += 1
             return None
         role = _role_of(fields, position)
         return _Turn(
@@ -220,7 +263,7 @@ class _Reader:
         text, unstorable = storable(value)
         if unstorable:
             self._left_out["unreadable character"] += unstorable
-        return one_line(text) or None
+        return one_line(strip_marks(text)) or None
 
     def _said_at(self, fields: Mapping[str, object]) -> datetime | None:
         places = (fields, fields.get("additional_kwargs"), fields.get("response_metadata"), fields.get("metadata"))
@@ -265,7 +308,12 @@ def _is_block(value: object) -> bool:
     if not isinstance(value, Mapping) or "role" in value or "data" in value:
         return False
     kind = str(value.get("type"))
-    return kind in ("text", "input_text") or (kind in BLOCK_LABELS and kind not in CALL_TYPES)
+    return kind in ("text", "input_text") or (label_of_block(kind) is not None and kind not in CALL_TYPES)
+
+
+def _is_summary(fields: Mapping[str, object]) -> bool:
+    extra = fields.get("additional_kwargs")
+    return isinstance(extra, Mapping) and extra.get("lc_source") == _SUMMARY_MARK
 
 
 def _is_pair(value: object, kind: type | tuple[type, ...]) -> bool:
@@ -334,16 +382,18 @@ CALL_TYPES = frozenset(
 )
 """Types of the blocks by which a model calls a tool."""
 
-BLOCK_LABELS: Mapping[str, str] = {
+_BLOCK_LABELS: Mapping[str, str] = {
     **dict.fromkeys(CALL_TYPES, "tool call"),
     "image": "image",
     "image_url": "image",
+    "image_file": "image",
     "input_image": "image",
     "tool_result": "tool output",
-    "server_tool_result": "tool output",
-    "web_search_tool_result": "tool output",
-    "function_call_output": "tool output",
+    "mcp_list_tools": "tool output",
+    "mcp_approval_request": "tool call",
+    "mcp_approval_response": "tool output",
     "thinking": "thinking",
+    "think": "thinking",
     "redacted_thinking": "thinking",
     "reasoning": "thinking",
     "reasoning_content": "thinking",
@@ -355,10 +405,33 @@ BLOCK_LABELS: Mapping[str, str] = {
     "document": "file",
     "text-plain": "file",
     "refusal": "refusal",
+    "compaction": "summary of earlier turns",
 }
-"""What a block that is not text is counted as, by its type."""
-
+_BLOCK_ENDINGS = {"_call": "tool call", "_call_output": "tool output", "_tool_result": "tool output"}
+# The parts of Google's messages have no type: what they are is the name of their one field.
+_PART_FIELDS = {
+    "inlineData": "file",
+    "inline_data": "file",
+    "fileData": "file",
+    "file_data": "file",
+    "functionCall": "tool call",
+    "function_call": "tool call",
+    "functionResponse": "tool output",
+    "function_response": "tool output",
+    "executableCode": "tool call",
+    "executable_code": "tool call",
+    "codeExecutionResult": "tool output",
+    "code_execution_result": "tool output",
+}
 _TEXT_TYPES = frozenset({None, "text", "input_text", "output_text"})
+
+
+def label_of_block(kind: object) -> str | None:
+    """What a block or item of this type is counted as, or None where it is text or unknown."""
+    if not isinstance(kind, str):
+        return None
+    ending = next((label for end, label in _BLOCK_ENDINGS.items() if kind.endswith(end)), None)
+    return _BLOCK_LABELS.get(kind, ending)
 
 
 def text_of(content: object, left_out: Counter[str], *, joined_by: str) -> str:
@@ -380,7 +453,14 @@ def _block_text(block: object, left_out: Counter[str]) -> str:
     if not isinstance(block, Mapping):
         raise TypeError(f"its content holds {shown(block)}; allowed are text and content blocks.")
     kind, text = block.get("type"), block.get("text")
+    if isinstance(text, Mapping):
+        # The Assistants API and LibreChat wrap the text once more.
+        text = text.get("value")
     if isinstance(text, str) and (kind is None or isinstance(kind, str)) and kind in _TEXT_TYPES:
-        return text
-    left_out[BLOCK_LABELS.get(str(kind), "other block")] += 1
+        if block.get("thought") is not True:
+            return text
+        left_out["thinking"] += 1
+        return ""
+    part = next((label for name, label in _PART_FIELDS.items() if name in block), "other block")
+    left_out[label_of_block(kind) or part] += 1
     return ""

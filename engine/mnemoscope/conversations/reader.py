@@ -1,10 +1,11 @@
 """Conversations out of files of every common shape, one at a time, so that large files stream.
 
-A file is JSON (one value, a list, or lines) or text. Every JSON value is recognised for itself, so a file may mix
-formats; messages that stand bare in a list or on lines of their own make one conversation together. What cannot be
-read is yielded as `Unreadable` in its place; a file with nothing readable in it is a `ConversationError`.
+A file is a ZIP archive of files, JSON (one value, a list, or lines) or text. Every JSON value is recognised for itself,
+so a file may mix formats; values that make a conversation together (messages, lines of a session, runs of a trace) are
+read together. What cannot be read is yielded as `Unreadable`; a file with nothing readable in it is a
+`ConversationError`.
 
-Lists and JSON lines are held one conversation at a time; one JSON object, "Name: text" and Markdown as a whole.
+Lists and JSON lines are held one conversation at a time; one JSON object and every text but CSV as a whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, tee
 from pathlib import PurePath
@@ -20,42 +21,18 @@ from typing import BinaryIO
 
 from ..core.text import shown
 from ..errors import ConversationError, InputError
+from .archives import archive_in, read_archive
+from .conversation import Conversation, Outcome, Unreadable
 from .decoding import text_chunks
-from .formats import Conversation, Format, JsonFormat, Outcome, TextFormat, Unreadable
-from .json_formats import JSON_FORMATS, is_message
+from .formats import FORMATS, JSON_FORMATS, RECORD_FORMATS, TEXT_FORMATS
+from .formats.kinds import Format, JsonFormat, RecordFormat, TextFormat
+from .formats.model_apis import is_message, is_part_of_messages
+from .formats.refusals import why_json_is_refused, why_text_is_refused
+from .formats.transcripts import LINES_BEFORE
 from .json_stream import JsonFault, JsonItem, json_items
-from .tables import read_csv, recognises_csv
-from .transcripts import LINES_BEFORE, read_lines, read_markdown, recognises_lines, recognises_markdown
 
 __all__ = ["FORMATS", "read_conversations", "recognise"]
 
-
-_TEXT_FORMATS: tuple[TextFormat, ...] = (
-    TextFormat(
-        "csv",
-        "CSV table",
-        "Rows with a speaker (role, speaker, name), a text (content, text, message) and perhaps a timestamp.",
-        recognises_csv,
-        read_csv,
-    ),
-    TextFormat(
-        "markdown",
-        "Markdown transcript",
-        'Turns under headings such as "## User", or after bold labels such as "**User:**".',
-        recognises_markdown,
-        read_markdown,
-    ),
-    TextFormat(
-        "text",
-        'Plain "Name: text"',
-        'Lines such as "Ana: hello", with or without a time in front; other lines belong to the turn before.',
-        recognises_lines,
-        read_lines,
-    ),
-)
-
-FORMATS: tuple[Format, ...] = (*JSON_FORMATS, *_TEXT_FORMATS)
-"""Every format that can be read; the first that recognises a conversation reads it."""
 
 _JSON_START = re.compile(r"\s*(?:\{|\[\s*(?:[\[{\"\]]|$))")
 _JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
@@ -77,7 +54,14 @@ def read_conversations(
         InputError: there is no such format, or the data is neither bytes, text nor a binary file.
     """
     forced = _format_named(format) if format is not None else None
-    return _checked(_outcomes(text_chunks(data, name=name), name, forced), name)
+    archive = archive_in(data)
+    if archive is None:
+        return _checked(_told(_outcomes(text_chunks(data, name=name), name, forced), name), name)
+
+    def read(file: BinaryIO, member: str) -> Iterator[Outcome]:
+        return _outcomes(text_chunks(file, name=member), member, forced)
+
+    return _checked(_members(read_archive(archive, name or "The upload", read), name), name)
 
 
 def recognise(data: bytes | str | BinaryIO, *, name: str = "") -> Format | None:
@@ -88,13 +72,24 @@ def recognise(data: bytes | str | BinaryIO, *, name: str = "") -> Format | None:
     Raises:
         ConversationError: the data is no text.
     """
-    if isinstance(data, bytes | str):
-        return _first_format(text_chunks(data, name=name), name)
-    start = data.tell()
+    archive = archive_in(data)
+    if archive is not None or not isinstance(data, bytes | str):
+        file = archive or data
+        assert not isinstance(file, bytes | str)
+        start = file.tell()
+        try:
+            return _first_of_archive(data, name) if archive else _first_format(text_chunks(file, name=name), name)
+        finally:
+            file.seek(start)
+    return _first_format(text_chunks(data, name=name), name)
+
+
+def _first_of_archive(data: bytes | str | BinaryIO, name: str) -> Format | None:
+    found = (each for each in read_conversations(data, name=name) if isinstance(each, Conversation))
     try:
-        return _first_format(text_chunks(data, name=name), name)
-    finally:
-        data.seek(start)
+        return _format_named(next(found).format)
+    except (ConversationError, StopIteration):
+        return None
 
 
 def _format_named(name: str) -> Format:
@@ -105,12 +100,12 @@ def _format_named(name: str) -> Format:
 
 
 def _checked(outcomes: Iterator[Outcome], name: str) -> Iterator[Outcome]:
-    """The outcomes, or an error if there is no conversation among them."""
+    """The outcomes under ids of their own, or an error if there is no conversation among them."""
     faults: list[Unreadable] = []
     for outcome in outcomes:
         if isinstance(outcome, Conversation):
             yield from faults
-            yield from _finished(chain([outcome], outcomes), name)
+            yield from _identified(chain([outcome], outcomes))
             return
         faults.append(outcome)
     label = name or "The upload"
@@ -120,8 +115,34 @@ def _checked(outcomes: Iterator[Outcome], name: str) -> Iterator[Outcome]:
     raise ConversationError(f"{label} holds no conversation that can be read. {faults[0]}{more}")
 
 
-def _finished(outcomes: Iterator[Outcome], name: str) -> Iterator[Outcome]:
-    """The outcomes with conversations identified, titled and told their source."""
+def _told(outcomes: Iterator[Outcome], name: str) -> Iterator[Outcome]:
+    """The conversations of one file with their source, and a title where they have none."""
+    number = 0
+    for outcome in outcomes:
+        number += isinstance(outcome, Conversation)
+        yield _titled(outcome, name, name, number)
+
+
+def _members(outcomes: Iterator[tuple[Outcome, str]], archive: str) -> Iterator[Outcome]:
+    """The conversations of an archive's files with their source, and a title where they have none."""
+    numbers: Counter[str] = Counter()
+    for outcome, member in outcomes:
+        numbers[member] += isinstance(outcome, Conversation)
+        # WhatsApp calls every chat "_chat.txt", and names the archive after the people.
+        speaking = archive if archive and PurePath(member).stem == "_chat" else member
+        yield _titled(outcome, speaking, f"{archive}/{member}" if archive else member, numbers[member])
+
+
+def _titled(outcome: Outcome, name: str, source: str, number: int) -> Outcome:
+    if isinstance(outcome, Unreadable):
+        return outcome
+    stem = PurePath(name).stem
+    made_up = stem if stem and number == 1 else f"{stem or 'Conversation'} {number}"
+    return replace(outcome, title=outcome.title or made_up, source=source or None)
+
+
+def _identified(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """The outcomes, each conversation under an id that no other one of the file has."""
     used: Counter[str] = Counter()
     number = 0
     for outcome in outcomes:
@@ -133,13 +154,7 @@ def _finished(outcomes: Iterator[Outcome], name: str) -> Iterator[Outcome]:
         used[wanted] += 1
         repeated = used[wanted] > 1
         note = (f"An earlier conversation of this file has the id {wanted!r} too.",) if repeated else ()
-        yield replace(
-            outcome,
-            id=_unused(wanted, used) if repeated else wanted,
-            title=outcome.title or _title(name, number),
-            source=name or None,
-            notes=(*outcome.notes, *note),
-        )
+        yield replace(outcome, id=_unused(wanted, used) if repeated else wanted, notes=(*outcome.notes, *note))
 
 
 def _unused(wanted: str, used: Counter[str]) -> str:
@@ -150,11 +165,6 @@ def _unused(wanted: str, used: Counter[str]) -> str:
     return f"{wanted}-{number}"
 
 
-def _title(name: str, number: int) -> str:
-    stem = PurePath(name).stem
-    return stem if stem and number == 1 else f"{stem or 'Conversation'} {number}"
-
-
 def _outcomes(chunks: Iterator[str], name: str, forced: Format | None) -> Iterator[Outcome]:
     head, chunks = _peeked(chunks)
     if not head.strip():
@@ -163,7 +173,7 @@ def _outcomes(chunks: Iterator[str], name: str, forced: Format | None) -> Iterat
         return _text_outcomes(head, chunks, name, forced)
     if forced is not None and not _is_json(head, name):
         return iter([_mismatch("line 1", forced, _text_format(head))])
-    return _json_outcomes(chunks, forced)
+    return _json_outcomes(json_items(chunks), forced)
 
 
 def _peeked(chunks: Iterator[str]) -> tuple[str, Iterator[str]]:
@@ -180,18 +190,21 @@ def _is_json(head: str, name: str) -> bool:
     return bool(_JSON_START.match(head)) or PurePath(name).suffix.casefold() in _JSON_SUFFIXES
 
 
+# Texts
+
+
 def _text_format(head: str) -> TextFormat | None:
     start = head.lstrip()[:_HEAD]
-    return next((row for row in _TEXT_FORMATS if row.recognises(start)), None)
+    return next((row for row in TEXT_FORMATS if row.recognises(start)), None)
 
 
 def _text_outcomes(head: str, chunks: Iterator[str], name: str, forced: Format | None) -> Iterator[Outcome]:
     start = head.lstrip()[:_HEAD]
     row = forced if isinstance(forced, TextFormat) else _text_format(head)
-    if row is None:
-        yield Unreadable(
-            "line 1", f"no known format begins like this: {json.dumps(start[:80], ensure_ascii=False)}. {_known()}"
-        )
+    refused = why_text_is_refused(start)
+    if row is None or (refused and not row.recognises(start)):
+        begins = json.dumps(start[:80], ensure_ascii=False)
+        yield Unreadable("line 1", refused or f"no known format begins like this: {begins}. {_known()}")
         return
     if not row.recognises(start):
         peek, chunks = tee(chunks)
@@ -199,70 +212,156 @@ def _text_outcomes(head: str, chunks: Iterator[str], name: str, forced: Format |
         if other is not None:
             yield _mismatch("line 1", row, other)
             return
-    for conversation in row.read(chunks):
-        has_any = conversation.messages or conversation.left_out.keys() - {LINES_BEFORE}
-        yield _judged(replace(conversation, format=row.name), "line 1") if has_any else _mismatch("line 1", row, None)
+    for outcome in row.read(chunks):
+        if isinstance(outcome, Unreadable):
+            yield outcome
+            continue
+        has_any = outcome.messages or outcome.left_out.keys() - {LINES_BEFORE}
+        yield _judged(replace(outcome, format=row.name), "line 1") if has_any else _mismatch("line 1", row, None)
 
 
-def _json_outcomes(chunks: Iterator[str], forced: Format | None) -> Iterator[Outcome]:
-    for item in _values(json_items(chunks)):
+# JSON values
+
+
+def _json_outcomes(items: Iterator[JsonItem | JsonFault], forced: Format | None) -> Iterator[Outcome]:
+    source = _Pushable(items)
+    for item in source:
         if isinstance(item, JsonFault):
             yield Unreadable(item.where, item.reason)
             continue
-        found = _json_format(item.value, forced)
-        if found is None:
-            other = _json_format(item.value, None)
-            known = forced is not None or other is not None
-            yield _mismatch(item.where, forced, other) if known else _unknown(item)
-            continue
-        for conversation in found.read(item.value):
-            yield _judged(replace(conversation, format=found.name), item.where)
-
-
-def _values(items: Iterator[JsonItem | JsonFault]) -> Iterator[JsonItem | JsonFault]:
-    """The items with bare messages gathered into one list, and wrapped lists of conversations unpacked."""
-    gathered: list[object] = []
-    since = ""
-    for item in items:
-        if isinstance(item, JsonItem) and is_message(item.value):
-            since = since or item.where
-            gathered.append(item.value)
-        elif gathered and isinstance(item, JsonItem) and not isinstance(item.value, Mapping | list):
-            gathered.append(item.value)
-        elif isinstance(item, JsonItem):
-            yield from _unpacked(item)
+        inner = _unpacked(item)
+        if inner is not None:
+            source.push(inner)
+        elif is_message(item.value):
+            yield from _messages(item, source, forced)
         else:
-            yield item
-    if gathered:
-        yield JsonItem(since, gathered)
+            yield from _outcomes_of(item, source, forced)
 
 
-def _unpacked(item: JsonItem) -> Iterator[JsonItem]:
-    if _json_format(item.value, None) is None and isinstance(item.value, Mapping):
-        for wrapper in _WRAPPERS:
-            inner = item.value.get(wrapper)
-            if isinstance(inner, list) and inner:
-                numbered = enumerate(inner, start=1)
-                yield from (JsonItem(f"{item.where}, {wrapper} {number}", value) for number, value in numbered)
+def _messages(item: JsonItem, source: _Pushable, forced: Format | None) -> Iterator[Outcome]:
+    """The one conversation of a message and of those that follow it."""
+    yield from _together(item, source, is_part_of_messages, lambda values: _whole(item.where, [*values], forced))
+
+
+def _outcomes_of(item: JsonItem, source: _Pushable, forced: Format | None) -> Iterator[Outcome]:
+    """What one value is, read with those that follow it where they belong together."""
+    records = _record_format(item.value, forced)
+    if records is not None:
+        belongs = records.continues or records.recognises
+        yield from _together(item, source, belongs, lambda values: _named(records, records.read(values), item.where))
+        return
+    listed = item.value if isinstance(item.value, list) and item.value else None
+    within = _record_format(listed[0], forced) if listed else None
+    if listed and within is not None:
+        yield from _named(within, within.read(iter(listed)), item.where)
+        return
+    yield from _whole(item.where, item.value, forced)
+
+
+class _Pushable:
+    """Items that can be put back, to be read by whoever comes next."""
+
+    def __init__(self, items: Iterator[JsonItem | JsonFault]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[JsonItem | JsonFault]:
+        return self
+
+    def __next__(self) -> JsonItem | JsonFault:
+        return next(self._items)
+
+    def push(self, items: Iterator[JsonItem]) -> None:
+        self._items = chain(items, self._items)
+
+
+def _together(
+    first: JsonItem,
+    source: _Pushable,
+    belongs: Callable[[object], bool],
+    read: Callable[[Iterator[object]], Iterator[Outcome]],
+) -> Iterator[Outcome]:
+    """What is read of a value and of those after it that belong to it; what is broken between them comes last."""
+    faults: list[Unreadable] = []
+
+    def run() -> Iterator[object]:
+        yield first.value
+        for item in source:
+            if isinstance(item, JsonFault):
+                faults.append(Unreadable(item.where, item.reason))
+            elif belongs(item.value):
+                yield item.value
+            else:
+                source.push(iter([item]))
                 return
-    yield item
+
+    yield from read(run())
+    yield from faults
+
+
+def _whole(where: str, value: object, forced: Format | None) -> Iterator[Outcome]:
+    """The conversations of one value, or why it holds none."""
+    found = _json_format(value, forced)
+    if found is not None:
+        yield from _named(found, found.read(value), where)
+        return
+    other = _json_format(value, None) or _record_format(value, None)
+    known = forced is not None or other is not None
+    yield _mismatch(where, forced, other) if known else _unknown(where, value)
+
+
+def _named(row: Format, outcomes: Iterator[Outcome], where: str) -> Iterator[Outcome]:
+    for outcome in outcomes:
+        if isinstance(outcome, Conversation):
+            yield _judged(replace(outcome, format=row.name), where)
+        else:
+            yield outcome
+
+
+def _unpacked(item: JsonItem) -> Iterator[JsonItem] | None:
+    """The conversations that an object holds in a list, where it is none itself."""
+    if not isinstance(item.value, Mapping) or is_message(item.value):
+        return None
+    if _json_format(item.value, None) is not None or _record_format(item.value, None) is not None:
+        return None
+    for wrapper in _WRAPPERS:
+        inner = item.value.get(wrapper)
+        if isinstance(inner, list) and inner:
+            return (JsonItem(f"{item.where}, {wrapper} {number}", each) for number, each in enumerate(inner, start=1))
+    return None
 
 
 def _json_format(value: object, forced: Format | None) -> JsonFormat | None:
     if isinstance(forced, JsonFormat):
         return forced if (forced.accepts or forced.recognises)(value) else None
+    if forced is not None:
+        return None
     return next((row for row in JSON_FORMATS if row.recognises(value)), None)
+
+
+def _record_format(value: object, forced: Format | None) -> RecordFormat | None:
+    rows = (forced,) if isinstance(forced, RecordFormat) else () if forced is not None else RECORD_FORMATS
+    return next((row for row in rows if row.recognises(value)), None)
 
 
 def _first_format(chunks: Iterator[str], name: str) -> Format | None:
     head, chunks = _peeked(chunks)
     if not _is_json(head, name):
         return _text_format(head)
-    for number, item in enumerate(json_items(chunks)):
-        for value in _values(iter([item])):
-            found = _json_format(value.value, None) if isinstance(value, JsonItem) else None
-            if found is not None or number >= _LOOKED_AT:
-                return found
+    source = _Pushable(json_items(chunks))
+    for number, item in enumerate(source):
+        if number > _LOOKED_AT:
+            return None
+        if isinstance(item, JsonFault):
+            continue
+        inner = _unpacked(item)
+        if inner is not None:
+            source.push(inner)
+            continue
+        value = [item.value] if is_message(item.value) else item.value
+        within = value[0] if isinstance(value, list) and value else None
+        found = _record_format(value, None) or _record_format(within, None) or _json_format(value, None)
+        if found is not None:
+            return found
     return None
 
 
@@ -290,11 +389,12 @@ _JSON_NAMES = {
 }
 
 
-def _unknown(item: JsonItem) -> Unreadable:
-    keys = f" with the keys {shown(list(item.value)[:8])}" if isinstance(item.value, Mapping) else ""
-    return Unreadable(
-        item.where, f"{_JSON_NAMES.get(type(item.value), 'this value')}{keys} is no known format. {_known()}"
-    )
+def _unknown(where: str, value: object) -> Unreadable:
+    refused = why_json_is_refused(value)
+    if refused is not None:
+        return Unreadable(where, refused)
+    keys = f" with the keys {shown(list(value)[:8])}" if isinstance(value, Mapping) else ""
+    return Unreadable(where, f"{_JSON_NAMES.get(type(value), 'this value')}{keys} is no known format. {_known()}")
 
 
 def _known() -> str:
