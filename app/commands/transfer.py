@@ -140,7 +140,7 @@ def _written(pieces: Iterator[bytes], output: Path) -> tuple[int, int]:
 
 
 def _plan_value(plan: ImportPlan, group: str | None) -> dict[str, Any]:
-    problems = [row for row in plan.rows if row.status in ("conflicting", "invalid")]
+    problems = [row for row in plan.rows if row.status in ("conflicting", "erased", "invalid")]
     return {
         "group": group,
         "would_write" if group is None else "written": plan.written,
@@ -158,7 +158,7 @@ def _print(plan: ImportPlan, group: str | None) -> None:
         f"{len(plan.rows):,} rows: {counts or 'none'}. "
         f"{'Written' if group else 'To write'}: {plan.written:,}.{remarked}"
     )
-    problems = [row for row in plan.rows if row.status in ("conflicting", "invalid")]
+    problems = [row for row in plan.rows if row.status in ("conflicting", "erased", "invalid")]
     _print_some([f"{one_line(row.where)}: {row.status}: {one_line(row.reason, 300)}" for row in problems])
     _print_some([f"{one_line(row.where)}: {one_line('; '.join(row.remarks), 300)}" for row in plan.remarked])
     if group:

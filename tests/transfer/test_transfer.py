@@ -8,12 +8,13 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from engine_fixture import ANA, BEN, Ticking, memory_store
+from engine_fixture import ANA, BEN, Ticking, facts, memory_store
 from mnemoscope import ConflictError, ExtractedFact, InputError, MemoryEngine, RuleConsolidator, RuleExtractor
 from mnemoscope.stores import Write
-from mnemoscope.transfer import neutral, unneutral
+from mnemoscope.transfer import CONFLICT_RULES, neutral, unneutral
 
 HOSTILE = ["=1+1", "+1", "-1", "@sum", "\t=1", "'=1", "''=1", "'tis", " =1", "\uff1d1", "plain", "\u200b=1"]
 
@@ -293,3 +294,33 @@ def test_a_change_of_another_shape_is_refused_and_passed_over(engine: MemoryEngi
         assert item is not None
         engine.adapter.write([Write(item.namespace, item.key, {**item.value, **flaw})])
         assert known.id not in [change.id for change in engine.history(ANA)]
+
+
+@pytest.mark.parametrize("rule", CONFLICT_RULES)
+def test_what_was_erased_for_good_comes_back_by_no_rule_but_by_name(engine: MemoryEngine, rule: Any) -> None:
+    engine.remember_facts(facts("likes tea", "has a dog"), ANA)
+    gone, kept = engine.list(ANA)
+    exported = b"".join(engine.transfer.export(ANA))
+    engine.curation.erase(ANA, gone.key, confirm="memories/ana", actor="mia")
+    plan = engine.transfer.plan_import(exported, conflicts=rule)
+    (row,) = [each for each in plan.rows if each.status == "erased"]
+    assert row.ref == (ANA, gone.key)
+    assert "erased for good here on" in row.reason
+    assert "by mia" in row.reason
+    assert not row.is_written
+    engine.transfer.apply_import(plan)
+    assert [each.key for each in engine.list(ANA)] == [kept.key]
+    wanted = engine.transfer.plan_import(exported, conflicts=rule, erased=[(ANA, gone.key)])
+    engine.transfer.apply_import(wanted)
+    assert {each.key for each in engine.list(ANA)} == {gone.key, kept.key}
+
+
+def test_the_tombstone_of_what_was_erased_stays_out_too(engine: MemoryEngine) -> None:
+    engine.remember_facts(facts("likes tea"), ANA)
+    key = engine.list(ANA)[0].key
+    engine.forget(ANA, key=key)
+    exported = b"".join(engine.transfer.export(ANA))
+    engine.curation.erase(ANA, key, confirm="memories/ana")
+    plan = engine.transfer.plan_import(exported, conflicts="overwrite")
+    engine.transfer.apply_import(plan)
+    assert engine.curation.trash(ANA) == []

@@ -40,7 +40,8 @@ RULES: dict[str, ConflictRule] = {
 """What becomes of a row whose place is taken, by label."""
 
 STATUSES: dict[str, ImportStatus] = {
-    "New": "new", "Same": "same", "Conflicting": "conflicting", "Invalid": "invalid",
+    "New": "new", "Same": "same", "Conflicting": "conflicting", "Erased here": "erased",
+    "Invalid": "invalid",
 }  # fmt: skip
 
 _RULE, _STATUS, _KEPT = "transfer.rule", "transfer.status", "transfer.kept"

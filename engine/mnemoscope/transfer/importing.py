@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
@@ -19,11 +19,13 @@ from ..consolidation.runs import Run
 from ..core.namespaces import Namespace
 from ..core.payloads import as_object, text_of
 from ..core.records import MemoryRecord, rewritten
+from ..core.text import one_line
 from ..core.times import read_time
 from ..embedding.identity import made_by
 from ..embedding.named import identity_of
 from ..errors import InputError, MnemoscopeError
 from ..journal.changes import Change, Edit, Tombstone, book
+from ..journal.entries import read_entries as read_journal
 from ..stores.base import KEEP, Keep, Ref, StoreAdapter, StoredItem, Vectors, Write
 from ..stores.packing import unpacked
 from ..stores.values import prepare, same_json
@@ -37,7 +39,7 @@ ConflictRule: TypeAlias = Literal["skip", "overwrite", "newer"]
 CONFLICT_RULES: tuple[ConflictRule, ...] = get_args(ConflictRule)
 """What becomes of a row whose place is taken: keep what is there, take the file's, or whichever changed last."""
 
-ImportStatus: TypeAlias = Literal["new", "same", "conflicting", "invalid"]
+ImportStatus: TypeAlias = Literal["new", "same", "conflicting", "erased", "invalid"]
 
 _BATCH = 5_000
 
@@ -115,6 +117,7 @@ def import_plan(
     *,
     namespace: Namespace | None = None,
     rule: ConflictRule = "skip",
+    erased: Collection[Ref] = (),
     name: str = "",
     now: datetime,
 ) -> ImportPlan:
@@ -125,6 +128,7 @@ def import_plan(
         data: JSON lines, JSON or CSV, as bytes, text or a binary file.
         namespace: where to; None: where the file says. Of our own exports, the scope is moved there as a whole.
         rule: for rows whose place is taken by something else, or that were forgotten here.
+        erased: the places of memories that come back though they were erased here for good; no rule brings one back.
         name: of the file, for messages.
         now: what is taken as the time of rows that name none.
 
@@ -133,7 +137,7 @@ def import_plan(
     """
     if rule not in CONFLICT_RULES:
         raise InputError(f"A conflict rule is one of {', '.join(CONFLICT_RULES)}; got {rule!r}.")
-    reading = _Reading(adapter, namespace, rule, now)
+    reading = _Reading(adapter, namespace, rule, frozenset(erased), now)
     batch: list[Entry] = []
     for row in read_entries(data, name=name):
         if isinstance(row, Header):
@@ -159,7 +163,7 @@ def import_edits(
     for draft in plan.drafts:
         written = draft.vectors if draft.vectors is not None else vectors_for(text_of(draft.value) or "", vectors)
         if draft.kind in _RECORDS:
-            entries.append(Write(*draft.ref, draft.value))
+            entries.append(Write(*draft.ref, draft.value, as_stored=True))
         elif draft.kind == "tombstone":
             stone_vectors = {} if isinstance(written, Keep) else written
             edits.append(
@@ -175,12 +179,21 @@ def import_edits(
 class _Reading:
     """The rows read so far."""
 
-    def __init__(self, adapter: StoreAdapter, namespace: Namespace | None, rule: ConflictRule, now: datetime) -> None:
+    def __init__(
+        self,
+        adapter: StoreAdapter,
+        namespace: Namespace | None,
+        rule: ConflictRule,
+        wanted: frozenset[Ref],
+        now: datetime,
+    ) -> None:
         self.rows: list[ImportRow] = []
         self.drafts: list[_Draft] = []
         self._adapter = adapter
         self._target = namespace
         self._rule = rule
+        self._wanted = wanted
+        self._erased: dict[Namespace, dict[str, Change]] = {}
         self._now = now
         self._header: Header | None = None
         self._seen: dict[tuple[str, Ref], str] = {}
@@ -265,8 +278,20 @@ class _Reading:
             forgotten = Tombstone.from_value(stone.value)
             is_newer = _changed_at(entry, ref, value) > forgotten.forgotten_at
             self._settle(entry, draft, f"it was forgotten here by {forgotten.actor}", is_newer)
+        elif (erasure := self._erasure(ref)) is not None and ref not in self._wanted:
+            reason = f"it was {_say_erased(erasure)}; no rule brings it back, only naming it"
+            self._note(entry, ref, "erased", reason, value)
         else:
             self._note(entry, ref, "new", "it is not there yet", value, draft)
+
+    def _erasure(self, ref: Ref) -> Change | None:
+        """The erasure of what stood at this place, if there was one; a namespace's are read once."""
+        namespace, key = ref
+        if namespace not in self._erased:
+            items = self._adapter.latest(book("journal", namespace), where={"action": "erase"})
+            changes = read_journal(items, Change.from_item)
+            self._erased[namespace] = {change.key: change for change in reversed(changes)}
+        return self._erased[namespace].get(key)
 
     def _settle(self, entry: Entry, draft: _Draft, reason: str, is_newer: bool) -> None:
         is_written = self._rule == "overwrite" or (self._rule == "newer" and is_newer)
@@ -285,6 +310,8 @@ class _Reading:
             self._note(entry, ref, "conflicting", "it was forgotten here as well; what is here stays", value)
         elif ref in found:
             self._note(entry, ref, "conflicting", "the memory lives here; what is here stays", value)
+        elif (erasure := self._erasure(ref)) is not None and ref not in self._wanted:
+            self._note(entry, ref, "erased", f"it was {_say_erased(erasure)}; its tombstone stays out", value)
         else:
             self._note(entry, ref, "new", "it would be forgotten here too", value, draft)
 
@@ -358,6 +385,10 @@ class _Reading:
         if item is not None and text_of(as_object(item.value)) == text_of(value):
             return KEEP
         return None if text_of(value) else {}
+
+
+def _say_erased(erasure: Change) -> str:
+    return f"erased for good here on {erasure.at:%Y-%m-%d} by {one_line(erasure.actor)}"
 
 
 def _changed_at(entry: Entry, ref: Ref, value: Mapping[str, Any]) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, TypedDict, Unpack
 
 from ..context import Context
@@ -10,6 +10,7 @@ from ..core.namespaces import NamespaceLike, Scope, read_namespace
 from ..core.validation import check_by, check_kind, check_text
 from ..embedding.encode import embed_in_batches
 from ..journal.changes import Change
+from ..stores.base import Ref
 from .exporting import ExportScope, export_csv, export_lines, history_lines
 from .importing import ConflictRule, ImportPlan, import_edits, import_plan
 
@@ -82,19 +83,21 @@ class Transfer:
         namespace: NamespaceLike | None = None,
         *,
         conflicts: ConflictRule = "skip",
+        erased: Sequence[Ref] = (),
         name: str = "",
     ) -> ImportPlan:
         """What importing this file would do, row by row; nothing is written.
 
         Read are our exports (JSON lines, CSV), exports of mem0, CrewAI and `langgraph-memory`, and any JSON whose
-        objects have a `content`. `namespace` says where to, None as the file says.
+        objects have a `content`. `namespace` says where to, None as the file says. What was erased here for good is
+        left out under every rule, but for the places (namespace, key) that `erased` names.
 
         Raises:
             InputError: the file as a whole cannot be read.
         """
         where = None if namespace is None else read_namespace(namespace)
         adapter, now = self._context.adapter, self._context.now()
-        return import_plan(adapter, data, namespace=where, rule=conflicts, name=name, now=now)
+        return import_plan(adapter, data, namespace=where, rule=conflicts, erased=erased, name=name, now=now)
 
     def apply_import(self, plan: ImportPlan, *, actor: str | None = None, reason: str = "") -> list[Change]:
         """Write what the plan says, all as one group or nothing; texts without a usable vector are embedded.
