@@ -16,11 +16,21 @@ import psycopg
 import pytest
 from engine_fixture import engine_over
 from langgraph.store.postgres import PostgresStore
-from mnemoscope import ConfigurationError, ConflictError, PermissionDeniedError, StoreError, StoreUnavailableError
+from mnemoscope import (
+    ConfigurationError,
+    ConflictError,
+    ExtractedFact,
+    PermissionDeniedError,
+    StoreError,
+    StoreUnavailableError,
+)
+from mnemoscope.embedding import HashingEmbeddings
 from mnemoscope.stores import KEEP, Guard, StoreAdapter, Write, adapt, nearest
 from mnemoscope.stores.postgres import PostgresAdapter, open_postgres
 from mnemoscope.stores.postgres import rows as postgres_rows
 from mnemoscope.stores.postgres import writing as postgres_writing
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
 from stores_fixture import (
     ANA,
     DIMENSIONS,
@@ -443,3 +453,23 @@ def test_the_rows_are_looked_at_for_a_token_only_after_a_write(traced: tuple[Sto
     assert adapter.token(ANA) == token
     adapter.write([Write(ANA, "k", {"content": "green tea"}, vectors=KEEP)])
     assert adapter.token(ANA) != token
+
+
+def test_a_connection_that_commits_nothing_by_itself_is_refused_with_the_way_out() -> None:
+    with psycopg.connect(postgres_database("no_autocommit")) as connection:
+        store = PostgresStore(connection)  # type: ignore[arg-type]
+        with pytest.raises(ConfigurationError, match=r"not in autocommit mode.*autocommit=True"):
+            adapt(store)
+
+
+def test_a_pool_commits_when_it_gets_its_connection_back() -> None:
+    url = postgres_database("pooled")
+    index: Any = {"dims": 8, "embed": HashingEmbeddings(8), "fields": ["content"]}
+    with PostgresStore.from_conn_string(url, index=index) as store:
+        store.setup()
+    with ConnectionPool(url, min_size=1, kwargs={"row_factory": dict_row}) as pool:
+        engine = engine_over(PostgresStore(pool, index=index))
+        engine.remember_facts([ExtractedFact(content="likes tea")], ("memories", "ana"))
+        engine.close()
+    with PostgresStore.from_conn_string(url, index=index) as store:
+        assert [item.value["content"] for item in store.search(("memories",))] == ["likes tea"]

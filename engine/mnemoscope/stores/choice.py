@@ -7,6 +7,7 @@ from typing import cast
 
 from langgraph.store.base import BaseStore
 
+from ..errors import ConfigurationError
 from .base import StoreAdapter
 from .generic import GenericAdapter
 
@@ -26,8 +27,12 @@ def adapt(store: BaseStore) -> StoreAdapter:
 
     The store that a LangGraph server hands to a graph is taken out of its wrapper. A subclass with a `batch`
     of its own gets the generic adapter, so that what it adds is not passed by.
+
+    Raises:
+        ConfigurationError: it is on a PostgreSQL connection that commits nothing by itself.
     """
     store = _unwrapped(store)
+    _check_commits(store)
     for known in type(store).__mro__:
         for (module, name), adapter in _ADAPTERS.items():
             is_known = known.__name__ == name and f"{known.__module__}.".startswith(f"{module}.")
@@ -35,6 +40,20 @@ def adapt(store: BaseStore) -> StoreAdapter:
                 chosen = getattr(import_module(f".{adapter[0]}", __package__), adapter[1])
                 return cast(StoreAdapter, chosen(store))
     return GenericAdapter(store)
+
+
+def _check_commits(store: BaseStore) -> None:
+    """Refuse a store whose writes would be gone when its connection closes, and whose looks hold a transaction open.
+
+    A pool is taken as it is: it commits when it gets a connection back.
+    """
+    connection = getattr(store, "conn", None)
+    if type(connection).__module__.partition(".")[0] == "psycopg" and getattr(connection, "autocommit", None) is False:
+        raise ConfigurationError(
+            f"The connection of this {type(store).__name__} is not in autocommit mode, so nothing would be committed. "
+            "Open it by psycopg.connect(…, autocommit=True, row_factory=dict_row), as from_conn_string does, or hand "
+            "over a pool."
+        )
 
 
 def _unwrapped(store: BaseStore) -> BaseStore:
