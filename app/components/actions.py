@@ -6,8 +6,11 @@ and `draw_outcome`, called by the frame, shows it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 from mnemoscope import MnemoscopeError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.session import connections, session
 from app.text.display import safe
@@ -18,13 +21,8 @@ UNDO_KEY = "feedback.undo"
 DISMISS_KEY = "feedback.dismiss"
 
 
-_TOAST = "feedback.toast"
-
-
-_OFFER = "feedback.offer"
-
-
-_REFUSAL = "feedback.refusal"
+OUTCOME_KEY = "feedback.outcome"
+"""What the last action left to say: its "toast", its "refusal", and the "offer" to undo it."""
 
 
 def report(message: str, *, undo: str | None = None) -> None:
@@ -32,29 +30,43 @@ def report(message: str, *, undo: str | None = None) -> None:
 
     `message` is fixed text with numbers, never stored text: toasts are Markdown.
     """
-    st.session_state[_TOAST] = message
-    st.session_state.pop(_REFUSAL, None)
+    outcome = _outcome()
+    outcome["toast"] = message
+    outcome.pop("refusal", None)
     if undo is not None:
-        st.session_state[_OFFER] = {"message": message, "undo": undo}
+        outcome["offer"] = {"message": message, "undo": undo}
 
 
 def refuse(error: MnemoscopeError) -> None:
     """Say that an action failed and nothing was written, from a callback."""
-    st.session_state[_REFUSAL] = safe(connections.scrub_secrets(str(error)), 1_000)
+    _outcome()["refusal"] = safe(connections.scrub_secrets(str(error)), 1_000)
 
 
 def draw_outcome() -> None:
     """Show what the last action left to say. Called once a run, above the page."""
-    toast = st.session_state.pop(_TOAST, None)
+    outcome = st.session_state.setdefault(OUTCOME_KEY, {})
+    toast = outcome.pop("toast", None)
     if toast:
         st.toast(toast, icon=":material/check_circle:")
-    refusal = st.session_state.pop(_REFUSAL, None)
+    refusal = outcome.pop("refusal", None)
     if refusal:
         st.error("**Nothing was changed**", icon=":material/error:")
         st.code(refusal, language=None, wrap_lines=True)
-    offer = st.session_state.get(_OFFER)
+    offer = outcome.get("offer")
     if offer:
         _draw_offer(offer["message"], offer["undo"])
+
+
+def _outcome() -> dict[str, Any]:
+    """Where outcomes are noted, found without a look at the session's state.
+
+    A click while an action works ends its run at the next such look. What was written by then must still be said, or
+    the second of two clicks on Save tells of a conflict with the first.
+    """
+    context = get_script_run_ctx()
+    known = context.session_state.filtered_state.get(OUTCOME_KEY) if context is not None else None
+    outcome: dict[str, Any] = st.session_state.setdefault(OUTCOME_KEY, {}) if known is None else known
+    return outcome
 
 
 def _draw_offer(message: str, change: str) -> None:
@@ -76,4 +88,4 @@ def _undo(change: str) -> None:
 
 
 def _drop_offer() -> None:
-    st.session_state.pop(_OFFER, None)
+    _outcome().pop("offer", None)

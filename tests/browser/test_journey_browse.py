@@ -11,6 +11,7 @@ from stores_fixture import sqlite_rows
 
 from tests.browser.driving import (
     Server,
+    acting,
     click,
     click_row,
     drawing,
@@ -70,6 +71,22 @@ def test_an_edit_changes_what_a_recall_brings_back_and_an_undo_takes_it_back(
     shot(page, "browse-history")
     undo(page)
     assert recalled(seeded_file, "Where does Ana live?") == LISBON
+
+
+def test_two_clicks_on_save_save_once(serve: Serve, visit: Visit, seeded_file: Path) -> None:
+    page = visit(serve(seeded_file, "--write").address + HERE)
+    click_row(page, TEA)
+    panel = page.locator(".st-key-browse-detail")
+    click(panel.get_by_role("button", name="Edit"))
+    fill(panel.get_by_role("textbox", name="Text"), "Ana drinks coffee.")
+    with acting(page):
+        panel.get_by_role("button", name="Save").dblclick()
+    expect_feedback(page, "Saved.")
+    expect(panel).to_contain_text("Ana drinks coffee.")
+    expect(page.get_by_text("Nothing was changed")).to_have_count(0)
+    expect(page.get_by_text("Someone changed this memory")).to_have_count(0)
+    undo(page)
+    expect(panel).to_contain_text(TEA)
 
 
 def test_what_was_ticked_is_forgotten_whatever_happens_to_the_order_and_comes_back_with_one_undo(

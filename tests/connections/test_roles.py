@@ -45,7 +45,7 @@ def configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str
 def offering_an_undo(dashboard: Dashboard, engine: MemoryEngine) -> AppTest:
     """A page on which a memory that was forgotten can be brought back."""
     forgotten = engine.forget(ANA, key=engine.list(ANA)[0].key)
-    state = {"feedback.offer": {"message": "Forgot 1 memory.", "undo": forgotten.group}}
+    state = {"feedback.outcome": {"offer": {"message": "Forgot 1 memory.", "undo": forgotten.group}}}
     return dashboard(engine, writing=True, state=state)
 
 

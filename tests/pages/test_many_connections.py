@@ -109,7 +109,9 @@ def test_a_connection_that_is_not_configured_is_said_to_be_so(dashboard: Dashboa
 
 @pytest.mark.usefixtures("folder")
 def test_a_read_only_connection_has_no_switch_and_its_actions_are_refused(dashboard: Dashboard) -> None:
-    test = dashboard(query={"c": "closed"}, writing=True, state={"feedback.offer": {"message": "x", "undo": "y"}})
+    test = dashboard(
+        query={"c": "closed"}, writing=True, state={"feedback.outcome": {"offer": {"message": "x", "undo": "y"}}}
+    )
     assert not [button for button in test.button if button.key == SWITCH_KEY]
     assert "This connection is read-only" in shown(test)
     test.button(key="feedback.undo").click().run()

@@ -108,7 +108,7 @@ def test_reading_is_the_default_and_writing_is_refused_until_it_is_switched_on(
     monkeypatch.delenv("MNEMOSCOPE_WRITE", raising=False)
     test = dashboard(seeded_engine)
     assert test.button(key=SWITCH_KEY).label == "Allow writing"
-    test.session_state["feedback.offer"] = {"message": "Forgot 1 memory.", "undo": "some-change"}
+    test.session_state["feedback.outcome"] = {"offer": {"message": "Forgot 1 memory.", "undo": "some-change"}}
     test.run().button(key=actions.UNDO_KEY).click().run()
     assert "Writing is off." in texts(test)
 
@@ -120,11 +120,11 @@ def test_an_action_can_be_undone_from_the_bar_until_it_is_dismissed(
     seeded_engine.forget(ANA, key=key)
     change = seeded_engine.history(ANA, key)[0]
     test = dashboard(seeded_engine, writing=True)
-    test.session_state["feedback.offer"] = {"message": "Forgot 1 memory.", "undo": change.group}
+    test.session_state["feedback.outcome"] = {"offer": {"message": "Forgot 1 memory.", "undo": change.group}}
     test.run().button(key=actions.UNDO_KEY).click().run()
     assert [record.key for record in seeded_engine.list(ANA) if record.key == key] == [key]
     assert [toast.value for toast in test.toast] == ["Undone."]
-    assert "feedback.offer" not in test.session_state
+    assert "offer" not in test.session_state["feedback.outcome"]
 
 
 def test_a_store_that_cannot_be_opened_is_a_message_not_a_crash(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,8 @@ _WHY = "browse.forget-one.reason"
 
 def is_editing(ref: Ref) -> bool:
     """Whether the form for this memory is open."""
-    return bool(st.session_state.get(_EDITING, {}).get("ref") == ref)
+    editing = st.session_state.get(_EDITING, {})
+    return bool(editing.get("ref") == ref and "saved_as" not in editing)
 
 
 def draw_memory_actions(working: Session, record: MemoryRecord) -> None:
@@ -99,6 +101,7 @@ def _begin(record: MemoryRecord) -> None:
         "ref": (record.namespace, record.key),
         "shown": record,
         "before": _fields_of(record),
+        "lock": threading.Lock(),
     }
 
 
@@ -107,6 +110,16 @@ def _end() -> None:
 
 
 def _save(ref: Ref, shown: MemoryRecord) -> None:
+    """Save what was typed, once: two clicks at once are two runs of the script, side by side."""
+    editing = st.session_state.get(_EDITING)
+    if editing is None:
+        return
+    with editing["lock"]:
+        if "saved_as" not in editing:
+            _save_once(editing, ref, shown)
+
+
+def _save_once(editing: dict[str, Any], ref: Ref, shown: MemoryRecord) -> None:
     reason = st.session_state.get(_key("reason")) or ""
     try:
         working = session.require_writing()
@@ -120,7 +133,8 @@ def _save(ref: Ref, shown: MemoryRecord) -> None:
         # The form stays open with what was typed; where the memory changed meanwhile, it shows both texts.
         actions.refuse(error)
         return
-    _end()
+    # A click meanwhile ends this run at the next look at the session's state, and so this is noted without one.
+    editing["saved_as"] = change.group
     actions.report("Saved.", undo=change.group)
 
 
